@@ -9,6 +9,7 @@ import { causesText } from '../../base/causes.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, type StatusCause } from '../../base/errors.ts';
 import { deepEqual, type JsonObject } from '../../base/json.ts';
+import type { Logger } from '../../base/log.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import type { Client } from '../../client/client.ts';
 import type { FollowedConfiguration } from '../../client/follow-configuration.ts';
@@ -25,6 +26,7 @@ type World = {
   readonly clock: Clock;
   readonly configuration: FollowedConfiguration;
   readonly presets: FollowedPresets;
+  readonly log: Logger;
 };
 type Answer = (request: AdmissionRequest, world: World) => JsonObject | Promise<JsonObject>;
 
@@ -51,8 +53,26 @@ export async function answerReview(request: Request, pathname: string, world: Wo
   if (request.method !== 'POST') throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only POST`);
   const review = admissionRequestOf(await jsonOf(request));
   await world.configuration.known;
-  const response = { uid: review.uid, ...(await answer(review, world)) };
+  const response = { uid: review.uid, ...(await judged(() => answer(review, world), { pathname, log: world.log })) };
   return Response.json({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', response });
+}
+
+/** Whoever reaches us may ask, also about what no schema has looked at; of what the API server asks about it would be a fault of ours. */
+async function judged(
+  judge: () => JsonObject | Promise<JsonObject>,
+  asked: { readonly pathname: string; readonly log: Logger },
+): Promise<JsonObject> {
+  try {
+    return await judge();
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+    asked.log.error('cannot review an object', {
+      object: asked.pathname,
+      because: 'somewhere it has another type than its schema asks for',
+      error,
+    });
+    throw new ApiError('BadRequest', 'the object has another type somewhere than its schema asks for', { cause: error });
+  }
 }
 
 function answersFor(kind: AdmittedKind): [path: string, answer: Answer][] {

@@ -139,6 +139,7 @@ async function reviewed(path: string, request: object, presets: readonly Virtual
     clock: systemClock,
     configuration: { current: DEFAULT_CONFIGURATION, known: Promise.resolve(), onChange: () => () => {} },
     presets: { in: async () => presets },
+    log: silentLogger,
   });
   return answer.text();
 }

@@ -3,13 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { specSchema } from '../../api/kubevirt/kinds/virtual-machine-schema.ts';
+import { KINDS } from '../../api/kubevirt/kinds-table.ts';
 import { vmiSpecSchema } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { type StructuralSchema, structural } from '../../api/schema/structural.ts';
+import { systemClock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { silentLogger } from '../../base/log.ts';
 import { FakeApi } from '../fake-api.testing.ts';
 import { expandGiven } from '../subresources/expand-spec.ts';
+import { answerReview, isReviewPath } from './answer-review.ts';
 import { decideMutation } from './decide-mutation.ts';
 import { mutateVm } from './mutate-vm.ts';
 
@@ -66,6 +69,37 @@ test('a machine with anything at any place of it is expanded, or refused: no sch
     });
   }
 });
+
+const WORLD = {
+  client: new FakeApi().client,
+  clock: systemClock,
+  configuration: { current: DEFAULT_CONFIGURATION, known: Promise.resolve(), onChange: () => () => {} },
+  presets: { in: async () => [] },
+  log: silentLogger,
+};
+
+test('whoever calls a webhook about anything at any place of any kind gets an answer', async () => {
+  const specs: Readonly<Record<string, unknown>> = {
+    VirtualMachine: { template: { spec: { domain: { devices: {} } } } },
+    VirtualMachineInstance: fullValue(structural(vmiSpecSchema)),
+  };
+  for (const { kind, plural } of KINDS) {
+    const whole = { kind, metadata: { name: 'a', namespace: 'default', labels: {}, annotations: {} }, spec: specs[kind] ?? { a: 1 } };
+    for (const [path, wrong] of wrongPlaces(whole))
+      await reviewed(plural, JSON.stringify(replaced(whole, path, wrong)), said(path, wrong, kind));
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`; // deeper than anybody goes who walks
+    for (const spec of [deep, `{"selector":${deep}}`, `{"template":${deep},"domain":${deep}}`])
+      await reviewed(plural, `{"kind":"${kind}","metadata":{"name":"a"},"spec":${spec}}`, `deep ${kind}`);
+  }
+});
+
+async function reviewed(plural: string, object: string, what: string): Promise<void> {
+  const body = `{"kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE","userInfo":{"username":"ada"},"object":${object}}}`;
+  for (const path of [`/validate/${plural}`, `/mutate/${plural}`].filter(isReviewPath))
+    await answerReview(new Request('https://virt-api/', { method: 'POST', body }), path, WORLD).catch((error) => {
+      if (!(error instanceof ApiError) || error.code >= 500) assert.fail(`${path}: ${what}: ${error}`);
+    });
+}
 
 const CREATED = {
   operation: 'CREATE',

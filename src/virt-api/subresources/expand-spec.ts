@@ -35,7 +35,7 @@ export async function expandGiven(call: SubresourceCall): Promise<Response> {
     return await expandUnchecked(vm, call);
   } catch (error) {
     // The schema is the API server's, which has not looked at this body: a text where there should be a list stops whoever walks through it.
-    if (!(error instanceof TypeError)) throw error;
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
     const why = 'somewhere it has another type than its schema asks for; a create with dryRun says where';
     throw new ApiError('BadRequest', `Cannot expand the VirtualMachine: ${why}`, { cause: error });
   }
