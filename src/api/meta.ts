@@ -76,8 +76,16 @@ export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((owner) => owner.controller);
 }
 
+/** True when this owner manages the object: by its uid, and by what it is, for that is what admission judges a reference by. */
 export function isControlledBy(object: KubeObject, owner: KubeObject): boolean {
-  return owner.metadata.uid !== undefined && controllerOf(object)?.uid === owner.metadata.uid;
+  const { uid } = owner.metadata;
+  const said = controllerOf(object);
+  return uid !== undefined && said?.uid === uid && said.kind === owner.kind && groupOf(said.apiVersion) === groupOf(owner.apiVersion);
+}
+
+/** An owner may have been named in another version of its group. */
+function groupOf(apiVersion: string): string {
+  return apiVersion.slice(0, Math.max(0, apiVersion.lastIndexOf('/')));
 }
 
 /** The owner reference that makes `owner` the one manager of what carries it. */

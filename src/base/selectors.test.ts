@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from './errors.ts';
-import { matchesLabels, parseFieldSelector, parseLabelSelector, requirementsOf } from './selectors.ts';
+import { matchesLabels, parseFieldSelector, parseLabelSelector, requirementsOf, selectorSize } from './selectors.ts';
 
 const labels = { app: 'db', tier: 'back' };
 const CASES: [string, boolean][] = [
@@ -50,4 +50,16 @@ test('a selector has few requirements, of labels as of fields', () => {
   assert.equal(parseFieldSelector(terms(256, 'a=b')).length, 256);
   assert.throws(() => parseLabelSelector(terms(257, '!a')), { reason: 'BadRequest' });
   assert.throws(() => parseFieldSelector(terms(257, 'a!=b')), { reason: 'BadRequest' });
+});
+
+test('the size of a selector in an object is that of its labels, expressions and values', () => {
+  const matchExpressions = [{ key: 'a', operator: 'In', values: ['b', 'c'] }, { key: 'd', operator: 'Exists' }, null];
+  const sizes = [
+    {},
+    { a: 'b', c: 'd' },
+    { matchLabels: { a: 'b' } },
+    { matchLabels: { a: 'b' }, matchExpressions },
+    { matchExpressions: [] },
+  ].map(selectorSize);
+  assert.deepEqual(sizes, [0, 2, 1, 6, 0]);
 });

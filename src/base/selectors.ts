@@ -1,5 +1,6 @@
 /** Label selectors (text and object form) and field selectors, as the API grammar has them. */
 import { ApiError } from './errors.ts';
+import { isObject, type JsonObject } from './json.ts';
 
 export type Requirement = {
   readonly key: string;
@@ -53,6 +54,18 @@ export function requirementsOf(selector: LabelSelector): Requirement[] {
     ({ key, operator, values }): Requirement => ({ key, operator: operator as Requirement['operator'], values: values ?? [] }),
   );
   return [...equal, ...expressions];
+}
+
+/** Labels, expressions and values of a selector in an object, of either kind: what it costs to hold it against labels. */
+export function selectorSize(selector: JsonObject): number {
+  const { matchLabels, matchExpressions } = selector;
+  if (!isObject(matchLabels) && !Array.isArray(matchExpressions)) return Object.keys(selector).length;
+  const expressions: readonly unknown[] = Array.isArray(matchExpressions) ? matchExpressions : [];
+  const inExpressions = expressions.reduce<number>(
+    (sum, each) => sum + 1 + (isObject(each) && Array.isArray(each['values']) ? each['values'].length : 0),
+    0,
+  );
+  return Object.keys(isObject(matchLabels) ? matchLabels : {}).length + inExpressions;
 }
 
 /** True when the labels meet every requirement. */

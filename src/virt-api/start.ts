@@ -55,7 +55,7 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
     async handle(request, { peer, rawHeaders }) {
       const { pathname } = new URL(request.url);
       if (OPEN_PATHS.includes(pathname)) return new Response('ok');
-      if (isReviewPath(pathname)) return answerReview(request, pathname, { client, clock, configuration, presets }); // webhooks are called without a client certificate
+      if (isReviewPath(pathname)) return answerReview(request, pathname, { client, clock, configuration, presets, log }); // webhooks are called without a client certificate
       if (isUploadPath(pathname)) return answerUpload(request, { client, clock, identity: pki.virtHandlerClient });
       const exported = externalExportOf(pathname);
       if (exported) return answerExternal(request, exported, client);

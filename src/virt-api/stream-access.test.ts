@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
 import { ApiError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
+import type { Client } from '../client/client.ts';
 import { FakeClock } from '../testing/fake-clock.ts';
 import { FakeApi } from './fake-api.testing.ts';
 import { StreamAccess } from './stream-access.ts';
@@ -66,6 +67,28 @@ describe('a stream that is open', () => {
     await look();
     await assert.rejects(async () => disk?.read(), /taken away/);
     assert.deepEqual([(await short?.read())?.done, access.open()], [false, []]);
+  });
+
+  test('is cut off as soon when there are hundreds, and the API server takes its time', async (t) => {
+    const stop = new AbortController();
+    t.after(() => stop.abort());
+    const clock = new FakeClock();
+    const answers: (() => void)[] = [];
+    const create = (_: unknown, review: object) =>
+      new Promise((resolve) => void answers.push(() => resolve({ ...review, status: { allowed: false } })));
+    const client = { create } as unknown as Client; // nothing else is asked of it
+    const access = new StreamAccess({ client, clock, log: silentLogger, signal: stop.signal });
+    const sockets = Array.from({ length: 320 }, (_, n) => {
+      const socket = new PassThrough();
+      access.add({ caller: { user: `u${n}`, groups: [] }, attributes, socket });
+      return socket;
+    });
+    clock.advance(5_000);
+    for (let round = 0; round < 20; round += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      for (const answer of answers.splice(0)) answer();
+    }
+    assert.equal(sockets.filter(({ destroyed }) => !destroyed).length, 0);
   });
 
   test('goes on while nobody can tell', async (t) => {

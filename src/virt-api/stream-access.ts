@@ -12,6 +12,7 @@ import type { Caller } from './front-proxy.ts';
 import { type ResourceAttributes, requireAccess } from './require-access.ts';
 
 const LOOK_EVERY_MS = 5_000;
+const ASKED_AT_ONCE = 32;
 
 export type OpenStream = { readonly attributes: ResourceAttributes; readonly count: number };
 /** Whose it is, and what of. */
@@ -69,8 +70,15 @@ export class StreamAccess {
     for (;;) {
       await clock.sleep(LOOK_EVERY_MS, signal);
       if (signal.aborted) return;
-      for (const held of [...this.#held.values()]) if (!(await this.#mayStill(held))) this.#end(held);
+      const all = [...this.#held.values()];
+      // One after the other, hundreds would take longer than the seconds that are promised.
+      for (let at = 0; at < all.length; at += ASKED_AT_ONCE)
+        await Promise.all(all.slice(at, at + ASKED_AT_ONCE).map((held) => this.#look(held)));
     }
+  }
+
+  async #look(held: Held): Promise<void> {
+    if (!(await this.#mayStill(held))) this.#end(held);
   }
 
   /** Only a clear no counts: an API server that is away for a while ends nothing. */

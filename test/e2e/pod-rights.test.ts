@@ -118,7 +118,9 @@ test('no field of a machine gives its author what a Pod of theirs would be denie
     const claims = [
       forged({ labels: { 'kubevirt.io': 'virt-launcher' } }),
       forged({ labels: { 'kubevirt.io/created-by': uid } }),
+      forged({ labels: { 'kubevirt.io': 'hotplug-disk' } }),
       forged({ ownerReferences: [owner] }),
+      forged({ ownerReferences: [{ ...owner, apiVersion: 'export.kubevirt.io/v1', kind: 'VirtualMachineExport' }] }),
       forged({}, [{ name: 'KUBEVIRT_VMI', value: '{}' }]),
     ];
     for (const claim of claims) {

@@ -5,8 +5,8 @@ import type { VmiSpec } from './vmi-spec-schema.ts';
 /** What q35 takes without an IOMMU. */
 export const MOST_CPUS = 255;
 
-/** Each port that is open costs the kernel three and a half kilobytes. */
-export const MOST_PORTS_IN_RANGES = 512;
+/** Of one card, one by one and in ranges: each port that is open costs the kernel three and a half kilobytes. */
+export const MOST_PORTS = 512;
 
 /**
  * Virtual processors: the topology if any part of it is given, else the cpu limit or request rounded up, else 1. What a Pod asks for may be any

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { launcherPod, vmi } from '../../testing/builders.ts';
+import { controllerReferenceTo } from '../meta.ts';
 import { currentLauncherNameOf, isCurrentLauncherOf, isLauncherOf, isTargetOf, launcherPodNameOf } from './pod-name.ts';
 
 const instance = vmi('Running');
@@ -14,6 +15,8 @@ for (const [title, metadata] of [
   ['another name', { name: 'virt-launcher-db-zzzzz' }],
   ['no owner', { ownerReferences: [] }],
   ['another namespace', { namespace: 'other' }],
+  ['an owner of another kind that has its uid', { ownerReferences: [{ ...controllerReferenceTo(instance), kind: 'ConfigMap' }] }],
+  ['an owner of another group that has its uid', { ownerReferences: [{ ...controllerReferenceTo(instance), apiVersion: 'v1' }] }],
 ] as const) {
   test(`a Pod with ${title} is not the launcher, whatever else it says`, () => {
     assert.equal(isLauncherOf({ ...genuine, metadata: { ...genuine.metadata, ...metadata } }, instance), false);

@@ -30,7 +30,7 @@ export function admissionRequestOf(body: unknown): AdmissionRequest {
   return {
     uid,
     operation,
-    username: String(username ?? ''),
+    username: typeof username === 'string' ? username : '',
     ...(userNode !== undefined && { userNode }),
     isDryRun: dryRun === true,
     object: reviewed(object),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { systemClock } from '../../base/clock.ts';
 import { isObject, type JsonObject, mergePatch } from '../../base/json.ts';
+import { silentLogger } from '../../base/log.ts';
 import { createClient } from '../../client/client.ts';
 import { fixedConfiguration } from '../../testing/fixed-configuration.ts';
 import { answerReview } from './answer-review.ts';
@@ -37,6 +38,7 @@ const worldWith = () => ({
   clock: { ...systemClock, now: () => Date.parse('2026-01-01T00:00:00Z') },
   configuration: fixedConfiguration(),
   presets: { in: async () => [] },
+  log: silentLogger,
 });
 
 type Asked = { object: JsonObject; old?: JsonObject; user?: string };

@@ -9,6 +9,7 @@ import { causesText } from '../../base/causes.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, type StatusCause } from '../../base/errors.ts';
 import { deepEqual, type JsonObject } from '../../base/json.ts';
+import type { Logger } from '../../base/log.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import type { Client } from '../../client/client.ts';
 import type { FollowedConfiguration } from '../../client/follow-configuration.ts';
@@ -25,11 +26,14 @@ type World = {
   readonly clock: Clock;
   readonly configuration: FollowedConfiguration;
   readonly presets: FollowedPresets;
+  readonly log: Logger;
 };
 type Answer = (request: AdmissionRequest, world: World) => JsonObject | Promise<JsonObject>;
 
 /** The API server takes objects of up to 3 MiB, and a review holds two of them. */
 const MAX_BYTES = 16 * 1024 * 1024;
+/** Nobody reads more, and an answer that says all that is wrong with a long list is larger than the list. */
+const MOST_CAUSES = 100;
 
 const ANSWERS: ReadonlyMap<string, Answer> = new Map([
   ...KINDS.flatMap((resource) => answersFor({ resource, ...RULES[resource.kind] })),
@@ -49,8 +53,26 @@ export async function answerReview(request: Request, pathname: string, world: Wo
   if (request.method !== 'POST') throw new ApiError('MethodNotAllowed', `${request.method} is not possible here, only POST`);
   const review = admissionRequestOf(await jsonOf(request));
   await world.configuration.known;
-  const response = { uid: review.uid, ...(await answer(review, world)) };
+  const response = { uid: review.uid, ...(await judged(() => answer(review, world), { pathname, log: world.log })) };
   return Response.json({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', response });
+}
+
+/** Whoever reaches us may ask, also about what no schema has looked at; of what the API server asks about it would be a fault of ours. */
+async function judged(
+  judge: () => JsonObject | Promise<JsonObject>,
+  asked: { readonly pathname: string; readonly log: Logger },
+): Promise<JsonObject> {
+  try {
+    return await judge();
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+    asked.log.error('cannot review an object', {
+      object: asked.pathname,
+      because: 'somewhere it has another type than its schema asks for',
+      error,
+    });
+    throw new ApiError('BadRequest', 'the object has another type somewhere than its schema asks for', { cause: error });
+  }
 }
 
 function answersFor(kind: AdmittedKind): [path: string, answer: Answer][] {
@@ -86,12 +108,19 @@ async function expandedCauses(kind: AdmittedKind, object: ReviewedObject, { clie
 /** Fields that we do not honour, then the rules; a part is not called missing when it is there in a way that we refuse. */
 function causesOf({ resource, validate }: AdmittedKind, object: JsonObject, configuration: ClusterConfiguration): StatusCause[] {
   const refused = refusedFields(resource.kind, object);
-  const isExplained = ({ reason, field }: StatusCause): boolean =>
-    reason === 'FieldValueRequired' && refused.some((other) => other.field.startsWith(`${field}.`));
+  const explained = new Set(refused.flatMap(({ field }) => placesAbove(field)));
+  const isExplained = ({ reason, field }: StatusCause): boolean => reason === 'FieldValueRequired' && explained.has(field);
   return [...refused, ...(validate?.(object, configuration) ?? []).filter((cause) => !isExplained(cause))];
 }
 
-function denied({ resource: { kind, group } }: AdmittedKind, name: string, causes: readonly StatusCause[]): JsonObject {
+/** `a.b` and `a` of `a.b.c`. */
+function placesAbove(field: string): string[] {
+  const parts = field.split('.').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('.'));
+}
+
+function denied({ resource: { kind, group } }: AdmittedKind, name: string, all: readonly StatusCause[]): JsonObject {
+  const causes = all.slice(0, MOST_CAUSES);
   const message = `${kind}.${group} "${name}" is invalid: ${causesText(causes)}`;
   // kubectl prints the causes one by one when it finds them in an Invalid answer.
   return { allowed: false, status: { status: 'Failure', code: 422, reason: 'Invalid', message, details: { name, group, kind, causes } } };

@@ -5,6 +5,7 @@ import type { Component, KindRecord } from '../../api/kind.ts';
 import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
 import { KINDS } from '../../api/kubevirt/kinds-table.ts';
 import { systemClock } from '../../base/clock.ts';
+import { silentLogger } from '../../base/log.ts';
 import { createClient } from '../../client/client.ts';
 import { fixedConfiguration } from '../../testing/fixed-configuration.ts';
 import { answerReview } from './answer-review.ts';
@@ -23,6 +24,7 @@ async function answerTo(kind: KindRecord, verb: 'validate' | 'mutate', component
     clock: systemClock,
     configuration: fixedConfiguration(),
     presets: { in: async () => [] },
+    log: silentLogger,
   });
   return ((await answer.json()) as { response: unknown }).response;
 }

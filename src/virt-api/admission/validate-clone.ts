@@ -1,7 +1,7 @@
 /** VirtualMachineClone: what must be true of it beyond its schema. */
 import { VMS } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import { VM_SNAPSHOTS } from '../../api/kubevirt/kinds/vm-snapshot.ts';
-import { invalidCause, requiredCause, unsupportedCause } from '../../base/causes.ts';
+import { invalidCause, requiredCause, tooManyCause, unsupportedCause } from '../../base/causes.ts';
 import { subdomainCauses } from '../../base/dns-name-causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
@@ -9,6 +9,10 @@ import { isObject, type JsonObject } from '../../base/json.ts';
 const GROUPS: Readonly<Record<string, string>> = { [VMS.kind]: VMS.group, [VM_SNAPSHOTS.kind]: VM_SNAPSHOTS.group };
 /** Keys of labels and annotations, and what stands for a part of one. */
 const FILTER = /^!?(?:[\w./-]|\\\.|\*)+$/;
+/** Each is held against each label of a machine. */
+const MOST_FILTERS = 256;
+/** A key has 317 characters at most. */
+const LONGEST_FILTER = 500;
 const MAC = /^(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$/;
 
 /** Every reason to refuse a clone. */
@@ -43,8 +47,13 @@ function referenceCauses(said: unknown, at: string, kinds: readonly string[]): S
 
 function filterCauses(filters: unknown, at: string): StatusCause[] {
   if (!Array.isArray(filters)) return [];
+  if (filters.length > MOST_FILTERS) return [tooManyCause(at, filters.length, MOST_FILTERS)];
   const why = 'must be a key in which * stands for any text, with a leading ! to take away';
-  return filters.flatMap((filter, index) => (FILTER.test(String(filter)) ? [] : [invalidCause(`${at}[${index}]`, filter, why)]));
+  return filters.flatMap((filter, index) => (isFilter(filter) ? [] : [invalidCause(`${at}[${index}]`, filter, why)]));
+}
+
+function isFilter(filter: unknown): boolean {
+  return typeof filter === 'string' && filter.length <= LONGEST_FILTER && FILTER.test(filter);
 }
 
 function macCauses(addresses: unknown): StatusCause[] {

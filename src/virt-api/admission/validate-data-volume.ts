@@ -1,5 +1,5 @@
 /** DataVolume, and the templates for some that a machine has: what must be true of them beyond their schema. */
-import { forbiddenCause, invalidCause, requiredCause, unsupportedCause } from '../../base/causes.ts';
+import { forbiddenCause, invalidCause, requiredCause, tooManyCause, unsupportedCause } from '../../base/causes.ts';
 import { subdomainCauses } from '../../base/dns-name-causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
@@ -9,6 +9,8 @@ const SOURCES = ['http', 'registry', 'upload', 'blank', 'pvc', 'snapshot'];
 const CLAIM_FIELDS = ['accessModes', 'volumeMode', 'storageClassName', 'resources'];
 const ACCESS_MODES = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'];
 const CHECKSUMS: Readonly<Record<string, number>> = { md5: 32, sha1: 40, sha256: 64, sha512: 128 };
+/** As many as a machine may have volumes, one of which uses each. */
+const MOST_TEMPLATES = 256;
 /** The file system of a smaller PVC would leave no room for a disk. */
 const LEAST_BYTES = 2 ** 20;
 
@@ -22,9 +24,11 @@ export function validateDataVolume({ metadata, spec }: JsonObject): StatusCause[
 export function dataVolumeTemplateCauses({ metadata, spec }: JsonObject): StatusCause[] {
   if (!isObject(spec) || !Array.isArray(spec['dataVolumeTemplates'])) return [];
   const namespace = isObject(metadata) ? metadata['namespace'] : undefined;
+  const templates: readonly unknown[] = spec['dataVolumeTemplates'];
+  if (templates.length > MOST_TEMPLATES) return [tooManyCause('spec.dataVolumeTemplates', templates.length, MOST_TEMPLATES)];
   const used = namesUsedBy(spec);
-  const names = spec['dataVolumeTemplates'].map(nameOf);
-  return spec['dataVolumeTemplates'].flatMap((template: unknown, index) => {
+  const names = templates.map(nameOf);
+  return templates.flatMap((template, index) => {
     const at = `spec.dataVolumeTemplates[${index}]`;
     const name = names[index];
     if (!isObject(template)) return [requiredCause(at, 'the DataVolume that is made')];

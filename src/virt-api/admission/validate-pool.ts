@@ -1,11 +1,11 @@
 /** VirtualMachinePool: what must be true of it beyond its schema. */
 import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
-import { forbiddenCause, invalidCause, requiredCause } from '../../base/causes.ts';
+import { forbiddenCause, invalidCause, requiredCause, tooManyCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import { deepEqual, isObject, type JsonObject } from '../../base/json.ts';
-import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
+import { matchesLabels, requirementsOf, selectorSize } from '../../base/selectors.ts';
 import type { AdmissionRequest, ReviewedObject } from './admission-request.ts';
-import { validateVm } from './validate-vm.ts';
+import { MOST_IN_SELECTOR, validateVm } from './validate-vm.ts';
 
 /** The machine that the template of a pool describes; undefined when it describes none. */
 export function machineOf(pool: ReviewedObject): ReviewedObject | undefined {
@@ -60,6 +60,8 @@ export function validatePoolChange({ object, oldObject }: Pick<AdmissionRequest,
 
 function selectorCauses({ selector }: JsonObject, template: JsonObject): StatusCause[] {
   if (!isObject(selector)) return [requiredCause('spec.selector', 'which machines belong to the pool')];
+  const size = selectorSize(selector);
+  if (size > MOST_IN_SELECTOR) return [tooManyCause('spec.selector', size, MOST_IN_SELECTOR)];
   const requirements = requirementsOf(selector);
   const metadata = isObject(template['metadata']) ? template['metadata'] : {};
   const labels = isObject(metadata['labels']) ? (metadata['labels'] as Record<string, string>) : {}; // compared as they are

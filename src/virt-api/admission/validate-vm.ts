@@ -1,12 +1,15 @@
 /** VirtualMachine, and every other kind that keeps a template: what must be true of it beyond its schema. */
 import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
-import { forbiddenCause, invalidCause, requiredCause } from '../../base/causes.ts';
+import { forbiddenCause, invalidCause, requiredCause, tooManyCause } from '../../base/causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
-import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
+import { matchesLabels, requirementsOf, selectorSize } from '../../base/selectors.ts';
 import { dataVolumeTemplateCauses } from './validate-data-volume.ts';
 import { labelCauses, reservedLabelCauses } from './validate-labels.ts';
 import { validateVmiSpec } from './validate-vmi-spec/validate-vmi-spec.ts';
+
+/** Of a selector, which is held against each machine of a namespace again and again: labels, expressions and values. */
+export const MOST_IN_SELECTOR = 1_000;
 
 /** Every reason to refuse a VirtualMachine. */
 export function validateVm(vm: JsonObject, configuration: ClusterConfiguration = DEFAULT_CONFIGURATION): StatusCause[] {
@@ -39,6 +42,8 @@ export function validateReplicaSet(set: JsonObject, configuration: ClusterConfig
   if (typeof replicas === 'number' && replicas < 0)
     causes.push(invalidCause('spec.replicas', replicas, 'must be greater than or equal to 0'));
   if (!isObject(selector)) return [...causes, requiredCause('spec.selector', 'which instances belong to the set')];
+  const size = selectorSize(selector);
+  if (size > MOST_IN_SELECTOR) return [...causes, tooManyCause('spec.selector', size, MOST_IN_SELECTOR)];
   const requirements = requirementsOf(selector);
   const metadata = isObject(template) && isObject(template['metadata']) ? template['metadata'] : {};
   const labels = isObject(metadata['labels']) ? (metadata['labels'] as Record<string, string>) : {}; // checked above

@@ -33,11 +33,17 @@ const client = {
   async get({ kind }: { kind: string }, { name }: { name: string }) {
     const exported = name.replace(/^virt-export-/, '');
     if (exported === 'nobody') return undefined;
-    const reference = { apiVersion: 'x', kind: 'VirtualMachineExport', name: exported, uid: exported, controller: true };
+    const reference = {
+      apiVersion: 'export.kubevirt.io/v1',
+      kind: 'VirtualMachineExport',
+      name: exported,
+      uid: exported,
+      controller: true,
+    };
     const status = { phase: exported === 'served' ? 'Running' : 'Pending', podIP: POD_ADDRESS };
     return kind === 'Pod'
       ? { metadata: { name, ownerReferences: [reference] }, status }
-      : { kind: 'VirtualMachineExport', metadata: { name, uid: exported } };
+      : { apiVersion: 'export.kubevirt.io/v1', kind: 'VirtualMachineExport', metadata: { name, uid: exported } };
   },
 } as unknown as Client; // nothing else is asked for
 

@@ -26,11 +26,23 @@ export async function expandVm({ client, configuration, namespace, name }: Subre
 }
 
 /** Refuses what the API server would refuse, before it is filled in. */
-export async function expandGiven({ client, configuration, namespace, request }: SubresourceCall): Promise<Response> {
-  const vm = await readOptions(request);
-  const { apiVersion, kind, metadata } = vm;
-  if (kind !== 'VirtualMachine' || !String(apiVersion).startsWith('kubevirt.io/'))
+export async function expandGiven(call: SubresourceCall): Promise<Response> {
+  const vm = await readOptions(call.request);
+  const { apiVersion, kind } = vm;
+  if (kind !== 'VirtualMachine' || typeof apiVersion !== 'string' || !apiVersion.startsWith('kubevirt.io/'))
     throw new ApiError('BadRequest', `Cannot expand the body: it is no VirtualMachine but ${JSON.stringify(kind ?? 'nothing')}`);
+  try {
+    return await expandUnchecked(vm, call);
+  } catch (error) {
+    // The schema is the API server's, which has not looked at this body: a text where there should be a list stops whoever walks through it.
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+    const why = 'somewhere it has another type than its schema asks for; a create with dryRun says where';
+    throw new ApiError('BadRequest', `Cannot expand the VirtualMachine: ${why}`, { cause: error });
+  }
+}
+
+async function expandUnchecked(vm: JsonObject, { client, configuration, namespace }: SubresourceCall): Promise<Response> {
+  const { metadata } = vm;
   const given = isObject(metadata) ? metadata['namespace'] : undefined;
   if (given !== undefined && given !== '' && given !== namespace)
     throw new ApiError('BadRequest', `VM namespace must be ${namespace}, found ${JSON.stringify(given)}`);

@@ -23,12 +23,17 @@ export async function askImporter({ status }: Pod): Promise<ImportProgress | und
   }
 }
 
-function progressIn(json: unknown): ImportProgress | undefined {
-  if (!isObject(json) || typeof json['doneBytes'] !== 'number') return undefined;
+/** What of it has the right shape; a Pod says what it likes. */
+export function progressIn(json: unknown): ImportProgress | undefined {
+  if (!isObject(json) || !isAmount(json['doneBytes'])) return undefined;
   const { doneBytes, totalBytes, failure } = json;
   return {
     doneBytes,
-    ...(typeof totalBytes === 'number' && { totalBytes }),
+    ...(isAmount(totalBytes) && { totalBytes }),
     ...(typeof failure === 'string' && { failure }),
   };
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && Number.isFinite(value);
 }

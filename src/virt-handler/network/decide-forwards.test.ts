@@ -46,6 +46,14 @@ test('other Services open nothing: another namespace, another selector, none', (
   assert.deepEqual(decideForwards({ vmi: vmi('Running'), pod, services }), []);
 });
 
+test('of very many ports the first are open, and those that are declared and probed', () => {
+  const very = (count: number) => Array.from({ length: count }, (_, n) => ({ port: n + 1_000 }));
+  const probed = { ...vmi('Running').spec, readinessProbe: { tcpSocket: { port: 22 } } };
+  const found = decideForwards({ vmi: { ...vmi('Running'), spec: probed }, pod, services: [service(very(20_000)), service(very(20_000))] });
+  assert.deepEqual([found.length, found.at(-1)?.port], [513, 22]);
+  assert.equal(decideForwards({ vmi: withCard({ ports: very(20_000) }), pod, services: [service(very(20_000))] }).length, 512);
+});
+
 test('declared ports are open, and then only those', () => {
   const machine = withCard({ ports: [{ name: 'http', port: 80 }] });
   const services = [service([{ port: 1, targetPort: 'http' }]), service([{ port: 22 }])];

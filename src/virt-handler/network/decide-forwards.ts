@@ -3,7 +3,7 @@
  * (masquerade) means those that somebody can ask for:
  *
  *   declared   the ports of the interface and those in its ranges; when it declares any, only those
- *   served     the target ports of Services that select the Pod
+ *   served     the target ports of Services that select the Pod, so many
  *   probed     the ports that its probes ask at
  *   usual      those of well-known servers, where none is declared
  *   asked for  by port-forward, for as long as it is connected
@@ -14,7 +14,7 @@ import type { Pod } from '../../api/core/pod.ts';
 import type { Service } from '../../api/core/service.ts';
 import type { Protocol } from '../../api/handler/route-path.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { MOST_PORTS_IN_RANGES } from '../../api/kubevirt/vmi-size.ts';
+import { MOST_PORTS } from '../../api/kubevirt/vmi-size.ts';
 import { matchesLabels, requirementsOf } from '../../base/selectors.ts';
 
 export type GuestPort = { readonly protocol: Protocol; readonly port: number };
@@ -27,26 +27,36 @@ const USUAL = [22, 80, 443, 3000, 3306, 3389, 5000, 5432, 6379, 6443, 8000, 8080
 /** Each port once, in the order of the table above. */
 export function wantedPorts(seen: Seen): GuestPort[] {
   const wanted = [...decideForwards(seen), ...usualPorts(seen.vmi)];
-  return [...new Map(wanted.map((port) => [portId(port), port])).values()];
+  return eachOnce(wanted);
 }
 
 /** Each port once, without the usual ones. */
 export function decideForwards({ vmi, pod, services }: Seen): GuestPort[] {
   if (!hasUserNetwork(vmi)) return [];
   const served = services.filter((service) => selects(service, pod)).flatMap((service) => targetsOf(service, { vmi, pod }));
-  const wanted = [...declaredOf(vmi), ...served.filter((port) => mayOpen(vmi, port)), ...probedOf(vmi)];
-  return [...new Map(wanted.map((port) => [portId(port), port])).values()];
+  return eachOnce([...declaredOf(vmi), ...eachOnce(served.filter(permissionOf(vmi))).slice(0, MOST_PORTS), ...probedOf(vmi)]);
+}
+
+function eachOnce(ports: readonly GuestPort[]): GuestPort[] {
+  return [...new Map(ports.map((port) => [portId(port), port])).values()];
 }
 
 /** Ports that are good to have, of a machine that declares none. */
 export function usualPorts(vmi: VirtualMachineInstance): GuestPort[] {
-  return USUAL.map((port): GuestPort => ({ protocol: 'tcp', port })).filter((port) => declaredOf(vmi).length === 0 && mayOpen(vmi, port));
+  if (declaredOf(vmi).length > 0) return [];
+  return USUAL.map((port): GuestPort => ({ protocol: 'tcp', port })).filter(permissionOf(vmi));
 }
 
 /** Whether this port of the guest may be reached at all. */
 export function mayOpen(vmi: VirtualMachineInstance, port: GuestPort): boolean {
-  const declared = declaredOf(vmi);
-  return hasUserNetwork(vmi) && (declared.length === 0 || declared.some((each) => isSame(each, port)));
+  return permissionOf(vmi)(port);
+}
+
+/** The same of many ports: a Service may have thousands. */
+function permissionOf(vmi: VirtualMachineInstance): (port: GuestPort) => boolean {
+  const declared = new Set(declaredOf(vmi).map(portId));
+  const isReachable = hasUserNetwork(vmi);
+  return (port) => isReachable && (declared.size === 0 || declared.has(portId(port)));
 }
 
 /** The guest has a card on the network of its Pod. */
@@ -90,23 +100,20 @@ function probedOf({ spec }: VirtualMachineInstance): GuestPort[] {
   });
 }
 
+/** Admission has bounded them; of what an older release let in, the first are open. */
 function portsOf({ spec }: VirtualMachineInstance) {
-  return (spec.domain.devices.interfaces ?? []).flatMap(({ ports = [] }) => ports);
+  return (spec.domain.devices.interfaces ?? []).flatMap(({ ports = [] }) => ports.slice(0, MOST_PORTS));
 }
 
-/** Admission has bounded them. */
+/** As above. */
 function rangesOf({ spec }: VirtualMachineInstance) {
   const ranges = (spec.domain.devices.interfaces ?? []).flatMap(({ portRanges = [] }) => portRanges);
   return ranges.flatMap(({ start, end = start, protocol }) =>
-    Array.from({ length: Math.max(0, Math.min(MOST_PORTS_IN_RANGES, end - start + 1)) }, (_, index) => ({ port: start + index, protocol })),
+    Array.from({ length: Math.max(0, Math.min(MOST_PORTS, end - start + 1)) }, (_, index) => ({ port: start + index, protocol })),
   );
 }
 
 function toPort(port: number, protocol = 'TCP'): GuestPort[] {
   const lower = protocol.toLowerCase();
   return lower === 'tcp' || lower === 'udp' ? [{ protocol: lower, port }] : [];
-}
-
-function isSame(a: GuestPort, b: GuestPort): boolean {
-  return a.port === b.port && a.protocol === b.protocol;
 }

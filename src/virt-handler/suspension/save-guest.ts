@@ -3,12 +3,11 @@
  * that says that everything is on the disk, the guest is saved, and stands still. Whatever fails, the guest stands still as well: that it may
  * run on is decided elsewhere.
  */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { OUTGOING_SOCKETS } from '../../api/launcher/files.ts';
 import { MACHINE_FILE, MEMORY_DESCRIPTOR, type SavedMachine } from '../../api/launcher/suspension.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isObject } from '../../base/json.ts';
+import { textIn } from '../text-in.ts';
 import type { Performer } from '../vmi/performer.ts';
 import { isSavedGuest, type SavedGuest } from './saved-guest.ts';
 
@@ -71,7 +70,7 @@ export async function releaseGuest({ qmp, clock }: Pick<Performer, 'qmp' | 'cloc
 
 /** What the launcher says of its machine, in the folder of QEMU. */
 export async function machineIn(folder: string): Promise<SavedMachine['machine']> {
-  const digest = await readFile(join(folder, MACHINE_FILE), { encoding: 'utf8' }).catch(() => '');
+  const digest = (await textIn(folder, MACHINE_FILE)) ?? '';
   if (!/^[0-9a-f]{64}$/.test(digest)) throw new Error('this instance was started by an earlier release: restart it once');
   return digest;
 }

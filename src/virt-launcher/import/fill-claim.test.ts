@@ -11,6 +11,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -246,4 +247,22 @@ test('a PVC that is written to while it is copied is no source: there is no disk
   assert.deepEqual(filesIn(folder), ['.import']);
   await run({ from: 'pvc', sizeBytes: 256 * MIB });
   assert.ok(existsSync(join(folder, 'disk.img')));
+});
+
+test('links that somebody else has put where it works are neither read nor written through', async (t) => {
+  const { folder, source, fill } = await world(t, RAW);
+  const [elsewhere, file] = [join(source, 'folder'), join(source, 'file')];
+  mkdirSync(elsewhere);
+  writeFileSync(file, Buffer.alloc(1024, 'host'));
+  symlinkSync(elsewhere, join(folder, '.import'));
+  await fill();
+  assert.deepEqual([readFileSync(join(folder, 'disk.img')).subarray(0, 4).toString(), readdirSync(elsewhere)], ['disk', []]);
+  rmSync(join(folder, 'disk.img'));
+  mkdirSync(join(folder, '.import'));
+  symlinkSync(file, join(folder, '.import', 'file'));
+  await fill();
+  assert.deepEqual(
+    [readFileSync(join(folder, 'disk.img')).subarray(0, 4).toString(), readFileSync(file, 'utf8')],
+    ['disk', 'host'.repeat(256)],
+  );
 });

@@ -91,6 +91,7 @@ export async function fillClaim(options: FillOptions): Promise<void> {
   const [work, done] = [join(folder, WORK_FOLDER), join(folder, DONE_FOLDER)];
   rmSync(done, { recursive: true, force: true });
   if (!existsSync(join(folder, CLAIM_DISK))) {
+    clearLinks(work);
     clearUnreadable(work);
     mkdirSync(work, { recursive: true, mode: 0o700 });
     await make(options, work);
@@ -112,6 +113,15 @@ function diskInTheWay(): UserError {
     why: `${CLAIM_DISK} is there, and is not what was to be brought in`,
     fix: 'keep what is in it, if anything is; then delete the DataVolume (or the PVC), and make it again',
   });
+}
+
+/** Whoever else mounts the PVC as the same user could put links there, which lead to files that are theirs as little as ours. */
+function clearLinks(work: string): void {
+  const found = lstatSync(work, { throwIfNoEntry: false });
+  if (found && !found.isDirectory()) rmSync(work, { force: true });
+  else if (found)
+    for (const each of readdirSync(work, { withFileTypes: true }))
+      if (!each.isFile() && !each.isDirectory()) rmSync(join(work, each.name), { force: true });
 }
 
 /** Another Pod may have another user, who can do nothing with what the one before has left but remove it. */
@@ -183,7 +193,7 @@ function roomFor(sizeBytes: number): number {
 
 /** A file of ours on the PVC becomes its disk. */
 function adopt(path: string, { folder, task }: FillOptions, name: string): void {
-  const file = openSync(path, 'r+');
+  const file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   let format: ImageFormat;
   try {
     const facts = readImageFacts(file, name);

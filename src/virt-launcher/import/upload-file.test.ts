@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -22,6 +22,21 @@ test('pieces become a file, also for who comes after a kill', async (t) => {
   assert.equal(readFileSync(path ?? '', 'utf8'), 'abcdef');
   file.remove();
   assert.deepEqual([file.state(), readdirSync(folder)], [{ receivedBytes: 0 }, []]);
+});
+
+test('a link in the place of the file is not written through', async (t) => {
+  const { folder, put } = world(t);
+  const other = mkdtempSync(join(tmpdir(), 'upload-other-'));
+  t.after(() => rmSync(other, { recursive: true }));
+  const target = join(other, 'target');
+  await put('abc', 'bytes 0-2/6');
+  rmSync(join(folder, 'upload-6'));
+  writeFileSync(target, 'xxx'); // as long as what was sent
+  symlinkSync(target, join(folder, 'upload-6'));
+  await assert.rejects(put('def', 'bytes 3-5/6'));
+  assert.equal(readFileSync(target, 'utf8'), 'xxx');
+  await put('ghi', 'bytes 0-2/6');
+  assert.equal(readFileSync(target, 'utf8'), 'xxx');
 });
 
 test('a piece that does not fit is told where the next one begins', async (t) => {

@@ -10,13 +10,15 @@
  *   is of a file that is too large    RequestEntityTooLarge, before anything of it is read
  *   comes when the file is whole      Conflict
  */
-import { closeSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError, INSUFFICIENT_STORAGE, messageOf } from '../../base/errors.ts';
 import { formatBytes } from '../../base/quantity.ts';
 import { type Piece, pieceOf } from './parse-content-range.ts';
 
+/** Others may mount the PVC: a link in the place of the file is not followed. */
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 const NAME = /^upload-(\d{1,15}|unknown)$/;
 
 export class UploadFile {
@@ -35,7 +37,7 @@ export class UploadFile {
     const name = this.#name();
     if (name === undefined) return { receivedBytes: 0 };
     const total = NAME.exec(name)?.[1];
-    const receivedBytes = statSync(join(this.#folder, name)).size;
+    const receivedBytes = lstatSync(join(this.#folder, name)).size;
     return { receivedBytes, ...(total !== undefined && total !== 'unknown' && { totalBytes: Number(total) }) };
   }
 
@@ -93,7 +95,7 @@ export class UploadFile {
     if (from === 0) {
       this.remove();
       const path = join(this.#folder, `upload-${totalBytes ?? 'unknown'}`);
-      closeSync(openSync(path, 'w', 0o600));
+      closeSync(openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600));
       return path;
     }
     const { receivedBytes, totalBytes: before } = this.state();
@@ -103,7 +105,7 @@ export class UploadFile {
   }
 
   async #append(path: string, { from, to }: Piece, { body, signal }: Pick<Request, 'body' | 'signal'>): Promise<void> {
-    const file = await open(path, 'a');
+    const file = await open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
     let size = from;
     try {
       for await (const chunk of body ? chunksOf(body, signal) : []) {

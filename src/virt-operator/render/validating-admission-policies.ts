@@ -5,7 +5,8 @@
  *   virt-handler   changes a node                 it is its own, and only marks of ours
  *   virt-handler   deletes a Pod                  it is a launcher on its own node
  *   virt-handler   writes an instance             its token names a node: which instances are its own, our webhook says
- *   anybody else   makes or changes a Pod         it does not claim to be the launcher of an instance or the importer or exporter of a PVC, or did so before
+ *   anybody else   makes or changes a Pod         it does not claim to be the launcher of an instance, one beside that, or the importer or exporter of a
+ *                                                 PVC, or did so before
  *
  * A node that was taken over reaches no other with the token that it finds. A token that names no node is no virt-handler's: the kubelet
  * gives each a token of its Pod, and from Kubernetes 1.30 on, the first to serve policies, that names the node of the Pod.
@@ -14,8 +15,11 @@
 import { EXPORT_VARIABLE } from '../../api/exporter/exporter.ts';
 import { IMPORT_VARIABLE } from '../../api/importer/importer-pod.ts';
 import { userNameOf } from '../../api/kubevirt/component-accounts.ts';
+import { DATA_VOLUMES } from '../../api/kubevirt/kinds/data-volume.ts';
 import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { VM_EXPORTS } from '../../api/kubevirt/kinds/vm-export.ts';
 import { EXTRA_NODE_NAME, LABEL_COMPONENT, LABEL_CREATED_BY, LABEL_SCHEDULABLE } from '../../api/kubevirt/names.ts';
+import { ATTACHMENT_COMPONENT } from '../../api/launcher/attachment.ts';
 import { LAUNCHER_PROGRAM } from '../../api/launcher/compute.ts';
 import { LAUNCHER_VARIABLES } from '../../api/launcher/variables.ts';
 import type { KubeObject } from '../../api/meta.ts';
@@ -43,18 +47,19 @@ const NAMES_ITS_NODE = {
   expression: "variables.node != ''",
   message: 'the token of a virt-handler has to name its node: it is that of a Pod, and ServiceAccountTokenPodNodeInfo is on',
 };
-/** Everything by which somebody may take a Pod for a launcher or an importer: each is for virt-controller alone to say. */
+/** Everything by which somebody may take a Pod for a launcher, an importer, or one of those beside them: each is for virt-controller alone to say. */
 const CLAIMS: readonly { readonly what: string; readonly of: (pod: string) => string }[] = [
-  {
-    what: `the label ${LABEL_COMPONENT}=${LAUNCHER_PROGRAM}`,
-    of: (pod) => `${pod}.metadata.?labels[?'${LABEL_COMPONENT}'].orValue('') == '${LAUNCHER_PROGRAM}'`,
-  },
+  // Those that attach volumes, save memory and write backups are controlled by a Pod, as others may be; they are known by this label.
+  ...[LAUNCHER_PROGRAM, ATTACHMENT_COMPONENT].map((component) => ({
+    what: `the label ${LABEL_COMPONENT}=${component}`,
+    of: (pod: string) => `${pod}.metadata.?labels[?'${LABEL_COMPONENT}'].orValue('') == '${component}'`,
+  })),
   { what: `the label ${LABEL_CREATED_BY}`, of: (pod) => `'${LABEL_CREATED_BY}' in ${pod}.metadata.?labels.orValue({})` },
-  {
-    what: `a ${VMIS.kind} as its controller`,
-    of: (pod) =>
-      `${pod}.metadata.?ownerReferences.orValue([]).exists(owner, owner.kind == '${VMIS.kind}' && owner.apiVersion.startsWith('${VMIS.group}/') && owner.?controller.orValue(false))`,
-  },
+  ...[VMIS, DATA_VOLUMES, VM_EXPORTS].map(({ group, kind }) => ({
+    what: `a ${kind} as its controller`,
+    of: (pod: string) =>
+      `${pod}.metadata.?ownerReferences.orValue([]).exists(owner, owner.kind == '${kind}' && owner.apiVersion.startsWith('${group}/') && owner.?controller.orValue(false))`,
+  })),
   ...[LAUNCHER_VARIABLES.vmi, IMPORT_VARIABLE, EXPORT_VARIABLE].map((name) => ({
     what: `the variable ${name}`,
     of: (pod: string) =>

@@ -5,6 +5,7 @@ import { fuzzedValue, pick, type Random, wrongValue } from '../../../src/control
 import { builtInTypes } from '../../../src/control-plane/apiserver/types/built-in-types.ts';
 import { customKinds, type FuzzedKind } from './custom-kinds.ts';
 import { rawRequest } from './raw-request.ts';
+import { type Call, RUNNING, subresourceCalls } from './subresources.ts';
 
 export type Sent = {
   readonly method: string;
@@ -14,6 +15,8 @@ export type Sent = {
 };
 
 const MERGE = 'application/merge-patch+json';
+/** Of all requests, to subresources: they are a small part of the API, and all that our own server answers by itself. */
+const CALLS = 0.15;
 const PATCHES = [MERGE, 'application/strategic-merge-patch+json', 'application/json-patch+json', 'application/apply-patch+yaml'];
 
 /** A source of requests; the same seed gives the same ones. */
@@ -30,9 +33,10 @@ export function requestSource(random: Random): () => Sent {
         examples: [],
       }),
     );
+  const calls = subresourceCalls(ours.filter(({ kind }) => kind === 'VirtualMachine').flatMap(({ examples }) => examples));
   return () => {
     const kind = pick(random, random() < 0.5 ? ours : builtIn);
-    const typed = typedRequest(kind, random);
+    const typed = random() < CALLS ? subresourceRequest(pick(random, calls), random) : typedRequest(kind, random);
     return harmless(random() < 0.5 ? typed : rawRequest(typed, random));
   };
 }
@@ -72,6 +76,19 @@ function typedRequest(kind: FuzzedKind, random: Random): Sent {
   if (dice < 0.97) return send('DELETE', random() < 0.8 ? one : kind.path, random() < 0.5 ? options : {});
   const selector = encodeURIComponent(textOf(wrongValue(random)));
   return { ...send('GET', `${kind.path}?fieldSelector=${selector}&labelSelector=${selector}&limit=${selector}`, ''), body: '' };
+}
+
+/** With options of its own or of another one, one or two places of which are wrong. */
+function subresourceRequest({ path, methods, bodies }: Call, random: Random): Sent {
+  const name = pick(random, [RUNNING, `n${Math.floor(random() * 20)}`]);
+  const given = pick(random, bodies);
+  const body = random() < 0.3 ? given : mutated(given, random);
+  return {
+    method: pick(random, methods),
+    path: path.replace('NAME', name),
+    headers: { 'content-type': 'application/json' },
+    body: (JSON.stringify(body) ?? '').replaceAll('NAME', name),
+  };
 }
 
 function fromSchema({ schema, apiVersion, kind }: FuzzedKind, random: Random): unknown {

@@ -87,6 +87,12 @@ export class Recorder {
     await Promise.all(this.#watching);
   }
 
+  /** At once, whatever is missing. */
+  abandon(): void {
+    this.#isWriting = false;
+    this.#stop.abort();
+  }
+
   async #writeUntilTheEnd(): Promise<void> {
     while (this.#isWriting) {
       await turn();

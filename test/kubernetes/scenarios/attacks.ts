@@ -64,6 +64,10 @@ export function attackScenarios(shared: World): void {
         'another version of its owner': pod('forged', {
           ownerReferences: [{ ...owner, apiVersion: 'kubevirt.io/v1alpha3', controller: true }],
         }),
+        'the label of one that attaches a volume': pod('forged', { labels: { 'kubevirt.io': 'hotplug-disk' } }),
+        'an export as its owner': pod('forged', {
+          ownerReferences: [{ ...owner, apiVersion: 'export.kubevirt.io/v1beta1', kind: 'VirtualMachineExport', controller: true }],
+        }),
         variable: pod('forged', {}, [{ name: 'KUBEVIRT_VMI', value: '{}' }]),
       };
       for (const [by, object] of Object.entries(forged))
@@ -170,6 +174,33 @@ export function attackScenarios(shared: World): void {
       }
     });
 
+    test('the webhooks of virt-api, which Kubernetes calls without a certificate, tell nobody a name, and take no body that is too much', async () => {
+      const [api] = await system.pods('kubevirt.io=virt-api');
+      const at = (path: string) => ({ host: api?.status?.podIP ?? '', port: 8443, method: 'POST', path });
+      const bodies: readonly (readonly [body: string, headers: object, status: string])[] = [
+        ['', {}, '400'],
+        ['{"kind":"Pod"}', {}, '400'],
+        ['x'.repeat(1_000), { 'content-encoding': 'gzip' }, '400'],
+        ['['.repeat(200_000), {}, '400'],
+        [' '.repeat(16 * 2 ** 20 + 1), {}, '413'],
+      ];
+      for (const path of [
+        '/validate/virtualmachines',
+        '/mutate/virtualmachines',
+        '/validate/evictions',
+        '/validate/customresourcedefinitions',
+      ])
+        for (const [body, headers, status] of bodies) {
+          const said = await answerAt({ ...at(path), headers: { 'content-type': 'application/json', ...headers } }, body);
+          assert.match(said, new RegExp(`^${status} `), `${path}: ${body.slice(0, 20)}: ${said.slice(0, 200)}`);
+        }
+      const deletion = (name: string) =>
+        JSON.stringify({ kind: 'AdmissionReview', request: { uid: '1', operation: 'DELETE', name, oldObject: { metadata: { name } } } });
+      const said = await answerAt(at('/validate/customresourcedefinitions'), deletion('virtualmachines.kubevirt.io'));
+      assert.match(said, /^200 .*"allowed":false/);
+      assert.doesNotMatch(said, /attacks|target/);
+    });
+
     test('of all components virt-handler alone would not be taken where only restricted Pods may run', async () => {
       const label = ['label', 'namespace', 'kubevirt', 'pod-security.kubernetes.io/enforce=restricted', '--overwrite', '--dry-run=server'];
       const { stderr } = await promisify(execFile)(join(world.cluster.programs, 'kubectl'), label, {
@@ -242,14 +273,23 @@ function fileOf(path: string): KeyPair {
 }
 
 /** The status of an answer, or why there is none. */
-function statusAt(options: object): Promise<string> {
+async function statusAt(options: object): Promise<string> {
+  const [status = ''] = (await answerAt({ ...options, headers: { 'x-remote-user': 'nobody' } })).split(' ');
+  return status;
+}
+
+/** The status and the body of an answer, or why there is none. */
+function answerAt(options: object, body = ''): Promise<string> {
   return new Promise((resolve) => {
-    const headers = { 'x-remote-user': 'nobody' };
-    const asked = request({ ...options, headers, rejectUnauthorized: false, agent: false }, (answer) => {
-      answer.resume();
-      resolve(String(answer.statusCode));
+    const asked = request({ ...options, rejectUnauthorized: false, agent: false }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      answer.on('close', () => resolve(`${answer.statusCode} ${text}`));
     });
     asked.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    asked.end();
+    asked.end(body);
   });
 }

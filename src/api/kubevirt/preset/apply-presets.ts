@@ -58,7 +58,7 @@ export function applyPresets(object: JsonObject, presets: readonly VirtualMachin
   const applied = outcomes.filter(({ parts }) => parts.some(({ is }) => is !== 'other')).map(({ name }) => name);
   const told = { ...annotationsFor(applied), ...noteOf(overridden) };
   if (given.length === 0 && Object.keys(told).length === 0) return { object, overridden };
-  const changed = given.reduce<JsonObject>((result, { path, value }) => withPart(result, path, value), domain);
+  const changed = withParts(domain, given);
   const { metadata, spec } = object as { metadata: JsonObject; spec: JsonObject }; // there is a domain in it, and the server has named it
   return {
     object: { ...object, metadata: { ...metadata, annotations: { ...annotations, ...told } }, spec: { ...spec, domain: changed } },
@@ -107,9 +107,14 @@ function noteOf(overridden: readonly Overridden[]): Readonly<Record<string, stri
   return note === '' ? {} : { [ANNOTATION_OVERRIDDEN_PRESETS]: note.slice(0, LONGEST_NOTE) };
 }
 
-function withPart(object: JsonObject, [field = '', ...rest]: readonly string[], value: unknown): JsonObject {
-  const inner = object[field];
-  return { ...object, [field]: rest.length === 0 ? value : withPart(isObject(inner) ? inner : {}, rest, value) };
+/** All at once: there may be thousands of requests, and each object on the way is copied once. */
+function withParts(object: JsonObject, parts: readonly Part[]): JsonObject {
+  const fields = [...Map.groupBy(parts, ({ path: [field = ''] }) => field)].map(([field, those]) => {
+    const deeper = those.filter(({ path }) => path.length > 1).map(({ path: [, ...rest], value }) => ({ path: rest, value }));
+    const inner = object[field];
+    return [field, deeper.length > 0 ? withParts(isObject(inner) ? inner : {}, deeper) : those.at(-1)?.value] as const;
+  });
+  return { ...object, ...Object.fromEntries(fields) };
 }
 
 function valueAt(object: unknown, path: readonly string[]): unknown {

@@ -16,6 +16,7 @@ import { podDisruptionBudgetStrategy } from './pod-disruption-budget.ts';
 import { priorityClassStrategy } from './priority-class.ts';
 import { bindingStrategy, roleStrategy } from './rbac.ts';
 import { resourceQuotaStrategy } from './resource-quota.ts';
+import { withSmallSelector } from './selector-size.ts';
 import { serviceStrategy } from './service.ts';
 import type { ServiceClaims } from './service-claims.ts';
 import { volumeClaimStrategy } from './volume-claim.ts';
@@ -24,11 +25,23 @@ import { daemonSetStrategy, deploymentStrategy, replicaSetStrategy, statefulSetS
 /** Volumes wait until somebody binds them. */
 const pending: Strategy = { prepareCreate: (object) => ({ ...object, status: { phase: 'Pending' } }) };
 
+/** Kinds with a `spec.selector` that is held against Pods. */
+const SELECTING = [
+  'core/services',
+  'core/replicationcontrollers',
+  'apps/deployments',
+  'apps/replicasets',
+  'apps/daemonsets',
+  'apps/statefulsets',
+  'batch/jobs',
+  'policy/poddisruptionbudgets',
+];
+
 type StrategyParts = { readonly store: Store; readonly clock: Clock; readonly serviceClaims: ServiceClaims };
 
 /** By `group/plural`. */
 export function strategiesFor({ store, clock, serviceClaims }: StrategyParts): Readonly<Record<string, Strategy>> {
-  return {
+  const strategies: Readonly<Record<string, Strategy>> = {
     'core/pods': podStrategy,
     'core/namespaces': namespaceStrategy,
     'core/nodes': { keepsNewStatus: true },
@@ -60,4 +73,5 @@ export function strategiesFor({ store, clock, serviceClaims }: StrategyParts): R
     'admissionregistration.k8s.io/validatingwebhookconfigurations': webhookConfigurationStrategy,
     'apiextensions.k8s.io/customresourcedefinitions': crdStrategy({ store, clock }),
   };
+  return { ...strategies, ...Object.fromEntries(SELECTING.map((kind) => [kind, withSmallSelector(strategies[kind])])) };
 }

@@ -70,6 +70,14 @@ const REFUSED: readonly [title: string, pod: Pod, message: RegExp][] = [
   ['the launcher by its registry', pod({}, { image: 'docker.io/kubevirt-ts/virt-launcher:v1@sha256:00' }), /must not use its image/],
   ['its node from the beginning', pod({ nodeName: 'n' }), /nodeName \(only the scheduler gives/],
   ['the word of a node that it runs', pod({}, {}, { annotations: { 'kubernetes.io/config.mirror': '' } }), /only a node makes Pods/],
+  ...[
+    ['export.kubevirt.io/v1beta1', 'VirtualMachineExport'],
+    ['cdi.kubevirt.io/v1beta1', 'DataVolume'],
+  ].map(([apiVersion, kind]): (typeof REFUSED)[number] => [
+    `a ${kind} as its owner`,
+    pod({}, {}, { ownerReferences: [{ apiVersion, kind, name: 'db', uid: 'u', controller: true }] }),
+    new RegExp(`only virt-controller makes Pods that are controlled by a ${kind}`),
+  ]),
   [
     'an instance as its owner',
     pod(

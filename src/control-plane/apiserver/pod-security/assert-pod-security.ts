@@ -32,7 +32,8 @@ const LABEL_ENFORCE = 'pod-security.kubernetes.io/enforce';
 const COMPONENTS = `system:serviceaccount:${INSTALL_NAMESPACE}:`;
 const MIRROR = 'mirror Pod (only a node makes Pods that stand for what it runs anyway)';
 const PLACED = 'nodeName (only the scheduler gives a Pod its node, as long as that has room: use nodeSelector)';
-const KUBEVIRT_GROUP = /^(?:cdi\.)?kubevirt\.io\//;
+/** Exports, backups and others have groups of their own, below it. */
+const KUBEVIRT_GROUP = /^(?:[a-z0-9-]+\.)*kubevirt\.io\//;
 
 /** Throws Forbidden with every rule that a new or changed Pod breaks. */
 export function assertPodSecurity(store: Store, request: AdmissionAttributes): void {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, test } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '../../../base/clock.ts';
 import { silentLogger } from '../../../base/log.ts';
 import { renderValidatingAdmissionPolicies } from '../../../virt-operator/render/validating-admission-policies.ts';
@@ -231,7 +231,7 @@ describe('ValidatingAdmissionPolicies', () => {
       ...(node && { extra: { 'authentication.kubernetes.io/node-name': [node] } }),
     });
 
-    before(async () => {
+    beforeEach(async () => {
       for (const object of renderValidatingAdmissionPolicies({ namespace: 'kubevirt' })) {
         const { status, body } = await send(
           'POST',
@@ -240,6 +240,32 @@ describe('ValidatingAdmissionPolicies', () => {
         );
         assert.equal(status, 201, body.message);
       }
+    });
+
+    test('nobody but virt-controller makes a Pod that may be taken for one of its own, by whatever that may be', async () => {
+      const made = (metadata: object, env: readonly object[] = []) => ({
+        ...launcher,
+        metadata: { name: 'made', ...metadata },
+        spec: { containers: [{ name: 'c', image: 'i', env }] },
+      });
+      const controlledBy = (apiVersion: string, kind: string) => ({
+        ownerReferences: [{ apiVersion, kind, name: 'a', uid: 'u', controller: true }],
+      });
+      const claims = [
+        made({ labels: { 'kubevirt.io': 'virt-launcher' } }),
+        made({ labels: { 'kubevirt.io': 'hotplug-disk' }, ...controlledBy('v1', 'Pod') }),
+        made({ labels: { 'kubevirt.io/created-by': 'u' } }),
+        made(controlledBy('kubevirt.io/v1alpha3', 'VirtualMachineInstance')),
+        made(controlledBy('cdi.kubevirt.io/v1beta1', 'DataVolume')),
+        made(controlledBy('export.kubevirt.io/v1beta1', 'VirtualMachineExport')),
+        ...['KUBEVIRT_VMI', 'KUBEVIRT_IMPORT', 'KUBEVIRT_EXPORT'].map((name) => made({}, [{ name, value: '{}' }])),
+      ];
+      for (const claim of claims) {
+        const { status, body } = await send('POST', PODS, claim);
+        assert.match(`${status} ${body.message}`, /^(403|422) .*made by virt-controller alone/, JSON.stringify(claim.metadata));
+        assert.equal((await send('POST', `${PODS}?dryRun=All`, claim, account('kubevirt-controller'))).status, 201);
+      }
+      assert.equal((await send('POST', PODS, made(controlledBy('v1', 'Pod')))).status, 201, 'a driver may own what works for it');
     });
 
     test('hold here as on a cluster', async () => {

@@ -11,6 +11,8 @@ import { listTexts, streamOrText } from './list-text.ts';
 
 export type ListMetadata = { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number };
 
+const MOST_WARNING_CHARACTERS = 4096;
+
 /** One object, possibly as a table of one row or as metadata only. */
 export function respondObject(call: Call, object: AnyObject, status = 200): Response {
   const representation = negotiate(call.request);
@@ -143,9 +145,12 @@ function encode(value: JsonObject, options: { status: number; representation: Re
   return new Response(text, { status, headers: headersFor(representation, warnings) });
 }
 
-/** Adds what the client should know, in the form kubectl prints. */
+/** Adds what the client should know, in the form kubectl prints: as much as clients take in headers, which is what Kubernetes says at most. */
 export function addWarnings(headers: Headers, warnings: readonly string[]): void {
+  let left = MOST_WARNING_CHARACTERS;
   for (const text of new Set(warnings)) {
+    left -= text.length;
+    if (left < 0) return;
     const printable = text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&');
     headers.append('warning', `299 - "${printable}"`);
   }

@@ -1,5 +1,5 @@
 /** Network cards: each plugged into a network of its name, in exactly one way, with a usable address and ports. */
-import { MOST_PORTS_IN_RANGES } from '../../../api/kubevirt/vmi-size.ts';
+import { MOST_PORTS } from '../../../api/kubevirt/vmi-size.ts';
 import type { Interface, VmiSpec } from '../../../api/kubevirt/vmi-spec-schema.ts';
 import { duplicateCause, invalidCause, requiredCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
@@ -10,6 +10,8 @@ type Network = NonNullable<VmiSpec['networks']>[number];
 /** The bridge inside the Pod has it. */
 const RESERVED_MAC = '02:00:00:00:00:00';
 
+const TOO_MANY_PORTS = `have more than ${MOST_PORTS} ports, each of which would be held open; without ports and portRanges those that are asked for are open`;
+
 export function validateInterfaces({ networks = [], domain }: VmiSpec, path: string): StatusCause[] {
   const cards = domain.devices.interfaces ?? [];
   return cards.flatMap((card, index) => {
@@ -18,7 +20,7 @@ export function validateInterfaces({ networks = [], domain }: VmiSpec, path: str
     const causes: StatusCause[] = [];
     if (!/^[A-Za-z0-9_-]+$/.test(card.name)) causes.push(invalidCause(`${at}.name`, card.name, 'consists of letters, digits, - and _'));
     if (!network) causes.push(invalidCause(`${at}.name`, card.name, 'there is no network of this name'));
-    return [...causes, ...bindingCauses(card, network, at), ...macCauses(card, at), ...portCauses(card, at), ...rangeCauses(card, at)];
+    return [...causes, ...bindingCauses(card, network, at), ...macCauses(card, at), ...openCauses(card, at)];
   });
 }
 
@@ -37,17 +39,23 @@ function macCauses({ macAddress, masquerade }: Interface, at: string): StatusCau
   return isReserved ? [invalidCause(field, macAddress, 'is reserved for the bridge inside the Pod')] : [];
 }
 
-function rangeCauses({ portRanges = [] }: Interface, at: string): StatusCause[] {
+/** Ports that are too many are not looked at one by one. */
+function openCauses(card: Interface, at: string): StatusCause[] {
+  const { ports = [] } = card;
+  if (ports.length > MOST_PORTS) return [invalidCause(`${at}.ports`, ports.length, TOO_MANY_PORTS)];
+  return [...portCauses(card, at), ...rangeCauses(card, at)];
+}
+
+function rangeCauses({ ports = [], portRanges = [] }: Interface, at: string): StatusCause[] {
   const causes = portRanges.flatMap(({ start, end = start }, index) =>
     end < start ? [invalidCause(`${at}.portRanges[${index}].end`, end, `must be at least the first port, ${start}`)] : [],
   );
-  const count = portRanges.reduce((sum, { start, end = start }) => sum + end - start + 1, 0);
-  if (causes.length > 0 || count <= MOST_PORTS_IN_RANGES) return causes;
-  const why = `have more than ${MOST_PORTS_IN_RANGES} ports, each of which would be held open; without ports and portRanges those that are asked for are open`;
-  return [invalidCause(`${at}.portRanges`, count, why)];
+  const count = portRanges.reduce((sum, { start, end = start }) => sum + end - start + 1, ports.length);
+  return causes.length > 0 || count <= MOST_PORTS ? causes : [invalidCause(`${at}.portRanges`, count, TOO_MANY_PORTS)];
 }
 
 function portCauses({ ports = [] }: Interface, at: string): StatusCause[] {
+  const known = new Set<string>();
   return ports.flatMap(({ name }, index) => {
     const field = `${at}.ports[${index}]`;
     const causes: StatusCause[] = [];
@@ -55,7 +63,8 @@ function portCauses({ ports = [] }: Interface, at: string): StatusCause[] {
       causes.push(
         invalidCause(`${field}.name`, name.slice(0, 64), 'must be at most 15 lowercase letters, digits and -, with a letter among them'),
       );
-    if (name && ports.findIndex((other) => other.name === name) !== index) causes.push(duplicateCause(`${field}.name`, name));
+    if (name && known.has(name)) causes.push(duplicateCause(`${field}.name`, name));
+    if (name) known.add(name);
     return causes;
   });
 }

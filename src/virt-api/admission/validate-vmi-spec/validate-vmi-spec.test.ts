@@ -26,6 +26,7 @@ const plugged = (names: string[], target: JsonObject) => ({
   ...devices({ disks: [{ name: 'root', disk: { bus: 'virtio' } }, ...names.map((name) => ({ name, ...target }))] }),
   ...more(...names.map(plug)),
 });
+const manyPorts = (count: number) => Array.from({ length: count }, (_, n) => ({ name: `p${n}`, port: n + 1 }));
 const devicesOf = (count: number, bus: string) => {
   const names = Array.from({ length: count }, (_, index) => `d${index}`);
   return {
@@ -112,6 +113,13 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['a card has ranges of ports', card({ masquerade: {}, portRanges: [{ start: 8000, end: 8100 }] }), ''],
   ['a range ends behind its start', card({ masquerade: {}, portRanges: [{ start: 9, end: 8 }] }), /portRanges\[0\]\.end: .*first port, 9/],
   ['ranges are bounded', card({ masquerade: {}, portRanges: [{ start: 1, end: 65535 }] }), /portRanges: .*more than 512 ports/],
+  [
+    'ports are bounded, with those in ranges',
+    card({ masquerade: {}, ports: manyPorts(500), portRanges: [{ start: 9_000, end: 9_020 }] }),
+    /portRanges: Invalid value: 521: have more than 512 ports/,
+  ],
+  ['there may be as many', card({ masquerade: {}, ports: manyPorts(512) }), ''],
+  ['ports one by one are bounded', card({ masquerade: {}, ports: manyPorts(513) }), /ports: Invalid value: 513: have more than 512 ports/],
   ['a plugged cable is plugged', card({ masquerade: {}, state: 'up' }), ''],
   ['a cable cannot be out', card({ masquerade: {}, state: 'down' }), /interfaces\[0\]\.state: /],
   [

@@ -15,6 +15,7 @@ import { validateFilesystems } from './validate-filesystems.ts';
 import { validateFirmware } from './validate-firmware.ts';
 import { validateHotplug, validateHotplugPorts } from './validate-hotplug.ts';
 import { validateInterfaces } from './validate-interfaces.ts';
+import { validateLengths } from './validate-lengths.ts';
 import { validateMachine } from './validate-machine.ts';
 import { validateMemory } from './validate-memory.ts';
 import { validateNames } from './validate-names.ts';
@@ -63,6 +64,8 @@ export function validateVmiSpec(
 ): StatusCause[] {
   const { domain, ...honoured } = honouredVmiSpec(spec);
   const checked = { ...honoured, domain: { devices: {}, ...(isObject(domain) && domain) } } as VmiSpec; // the schema has checked the types
+  const tooLong = validateLengths(checked, path);
+  if (tooLong.length > 0) return tooLong;
   const causes = CHECKS.flatMap((check) => check(checked, path, configuration));
   return causes.length > 0 ? causes : CHECKS_OF_PLACES.flatMap((check) => check(checked, path, configuration));
 }
