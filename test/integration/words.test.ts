@@ -60,6 +60,15 @@ test('documents call a PersistentVolumeClaim PVC, and no document by a name that
   }
 });
 
+test('no document and no example leads to a Node that is too old', () => {
+  const sources = EXAMPLES.filter((name) => /\.(md|yaml|ts)$/.test(name));
+  for (const path of [...MARKDOWN, 'CONTRIBUTING.md', 'ARCHITECTURE.md', ...sources]) {
+    const text = readFileSync(path, 'utf8');
+    assert.doesNotMatch(text, /(?<!script\/)\bnode [\w./-]+\.m?ts\b/, `${path}: script/node finds Node 24`);
+    assert.doesNotMatch(text, /\bNode(\.js)? (1\d|2[0-3])\b(?! or (newer|later) is not)/, path);
+  }
+});
+
 function wrongWords(text: string, words = WORDS): string[] {
   return words.flatMap(([pattern, instead]) => {
     const found = pattern.exec(text)?.[0];
