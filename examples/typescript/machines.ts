@@ -1,4 +1,4 @@
-/** Starts a machine and follows it until its guest runs: node examples/typescript/machines.ts NAME */
+/** Starts a machine and follows it until its guest runs: script/node examples/typescript/machines.ts NAME */
 import { VMS } from '../../src/api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
 import { systemClock } from '../../src/base/clock.ts';

@@ -1,4 +1,4 @@
-/** Starts a machine if it has to, and looks into its guest: node examples/typescript/visit.ts NAME */
+/** Starts a machine if it has to, and looks into its guest: script/node examples/typescript/visit.ts NAME */
 import { connect, type KubeVirt } from '../../src/sdk/node/index.ts'; // 'kubevirt-ts' where the package is installed
 
 export async function visit(kubevirt: KubeVirt, name: string, print: (line: string) => void, signal: AbortSignal): Promise<void> {

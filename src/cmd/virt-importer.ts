@@ -6,8 +6,7 @@ import { runExport } from '../virt-launcher/export/run-export.ts';
 import { runImport } from '../virt-launcher/import/run-import.ts';
 
 const stop = new AbortController();
-for (const signal of ['SIGTERM', 'SIGINT'] as const)
-  process.once(signal, () => stop.abort(new Error(`${signal}: it is gone on with later`)));
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(new Error(`${signal}: it resumes later`)));
 
 try {
   const run = process.env[EXPORT_VARIABLE] ? runExport : runImport;

@@ -2,10 +2,10 @@
 import { type Application, buildApplication, buildRouteMap, type Command, FlagNotFoundError, type RouteMap, text_en } from '@stricli/core';
 import type { Context } from './context.ts';
 import { type Definition, HELP_GROUPS, type Help } from './define-command.ts';
-import { exitCodeOf, renderError } from './failure.ts';
+import { exitCodeOf, renderError, withPlainHelp } from './failure.ts';
 import { foldHelp } from './fold-help.ts';
 import { COMMANDS } from './generated/commands.ts';
-import { unknownCommand } from './suggest-command.ts';
+import { unknownCommand, unknownFlag } from './suggest-command.ts';
 import { unsupported } from './unsupported-commands-table.ts';
 import { wrongArguments } from './wrong-arguments.ts';
 
@@ -38,16 +38,24 @@ export async function buildVirtctl({ name = 'virtctl', first, columns }: BuildOp
         ...text_en,
         exceptionWhileRunningCommand: renderError,
         commandErrorResult: renderError,
-        noCommandRegisteredForInput: ({ input, corrections }) =>
-          unsupported('command', input) ??
-          unknownCommand(input, { group, names: corrections.map((name) => name.replaceAll('`', '')), harmful }),
+        noCommandRegisteredForInput: ({ input, corrections, ansiColor }) =>
+          withPlainHelp(
+            unsupported('command', input) ??
+              unknownCommand(input, { group, names: corrections.map((name) => name.replaceAll('`', '')), harmful }),
+            ansiColor,
+          ),
         exceptionWhileParsingArguments: (error, ansiColor) =>
-          (error instanceof FlagNotFoundError ? unsupported('flag', error.input) : undefined) ??
-          wrongArguments(text_en.exceptionWhileParsingArguments(error, ansiColor)),
+          withPlainHelp(notUnderstood(error) ?? wrongArguments(text_en.exceptionWhileParsingArguments(error, ansiColor)), ansiColor),
       },
     },
     determineExitCode: exitCodeOf,
   });
+}
+
+/** Of a flag that the command does not have. */
+function notUnderstood(error: unknown): string | undefined {
+  if (!(error instanceof FlagNotFoundError) || error.aliasName !== undefined) return undefined;
+  return unsupported('flag', error.input) ?? unknownFlag(error.input, error.corrections);
 }
 
 type Page = { readonly brief: string; readonly columns: number | undefined };

@@ -11,6 +11,8 @@ const CASES: [said: string, meant: string][] = [
   ['--version', 'version'],
   ['help', 'help'],
   ['help run', 'run --help'],
+  ['--help run', 'run --help'],
+  ['-h image ls', 'image list --help'],
   ['help images', 'image list --help'],
   ['exec web -- ls', 'exec web -- ls'],
   ['image tag ls rm', 'image tag ls rm'],

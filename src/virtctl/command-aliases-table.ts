@@ -35,12 +35,13 @@ const ALIASES: readonly Row[] = [
   [['images'], ['image', 'list']],
   [['--version'], ['version']],
 ];
-const HELP = 'help';
+/** In front of a command, as other tools take it. */
+const HELP = ['help', '--help', '-h'];
 
-/** The command line with our word for what was said; what stands behind it is not looked at. `help run` is `run --help`. */
+/** The command line with our word for what was said; what stands behind it is not looked at. `help run` and `--help run` are `run --help`. */
 export function withoutAliases(words: readonly string[]): readonly string[] {
   const [first, ...command] = words;
-  if (first === HELP && command.length > 0) return [...withoutAliases(command), '--help'];
+  if (first !== undefined && HELP.includes(first) && command.length > 0) return [...withoutAliases(command), '--help'];
   const row = ALIASES.find(([said]) => said.every((word, index) => word === words[index]));
   return row ? [...row[1], ...words.slice(row[0].length)] : words;
 }

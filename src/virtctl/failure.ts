@@ -55,9 +55,14 @@ export function exitCodeOf(error: unknown): number {
   return 1;
 }
 
-/** The words for people; a message may quote anybody. The library shows all of it as a warning of fire: what helps is not. */
+/** The words for people; a message may quote anybody. */
 export function renderError(error: unknown, isColoured = false): string {
-  const [what = '', ...help] = escapeUnprintable(errorText(error)).split('\n');
+  return withPlainHelp(escapeUnprintable(errorText(error)), isColoured);
+}
+
+/** The library shows all of an error as a warning of fire: what helps is not. */
+export function withPlainHelp(text: string, isColoured: boolean): string {
+  const [what = '', ...help] = text.split('\n');
   return [isColoured && help.length > 0 ? `${what}${PLAIN}` : what, ...help].join('\n');
 }
 

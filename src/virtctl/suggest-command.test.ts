@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { harmfulNames } from './app.ts';
+import { run } from '@stricli/core';
+import { buildVirtctl, harmfulNames } from './app.ts';
+import type { Context } from './context.ts';
 import { COMMANDS } from './generated/commands.ts';
-import { type Candidates, unknownCommand } from './suggest-command.ts';
+import { type Candidates, unknownCommand, unknownFlag } from './suggest-command.ts';
 
 const LOADED = await Promise.all(COMMANDS.map(async ({ words, load }) => ({ words, definition: await load() })));
 const GROUPS = [undefined, ...LOADED.filter(({ definition }) => 'docs' in definition).map(({ words }) => words.join(' '))];
@@ -69,4 +72,37 @@ test('what ends a machine, a node or a disk is marked as such', () => {
     'vmexport delete',
   ])
     assert.ok(marked.includes(name), name);
+});
+
+async function saidTo(...words: string[]): Promise<string> {
+  let text = '';
+  const write = (more: string) => {
+    text += more;
+    return true;
+  };
+  await run(await buildVirtctl({ first: words[0] }), words, {
+    process: { stdout: { write }, stderr: { write }, env: {} },
+  } as unknown as Context); // no command is reached
+  return text;
+}
+
+const HELP = 'fix: the same command with --help says what it takes';
+for (const [words, fix] of [
+  [['ls', '--namespac', 'x'], 'fix: did you mean --namespace?'],
+  [['run', '--dry-rn'], 'fix: did you mean --dry-run?'],
+  [['ls', '--nope'], HELP],
+  [['down', '--merge'], HELP],
+  [['stop', 'web', '--forc'], HELP],
+  [['delete', 'web', '--yse'], HELP],
+] as const)
+  test(`virtctl ${words.join(' ')}: ${fix}`, async () => {
+    const flag = words.find((word) => word.startsWith('--'));
+    assert.equal(await saidTo(...words), `error[USAGE]: unknown flag ${flag}\n${fix}\n`);
+  });
+
+test('no word leads to a flag that ends or removes something, or skips a question', () => {
+  const flags = [...readFileSync('docs/virtctl.md', 'utf8').matchAll(/^ +(?:-\w )?\[--([a-z-]+)\] +(.*)$/gm)];
+  const harmful = flags.filter(([, , brief = '']) => /^force|\b(delete|delete[sd]|remove|thrown away|is lost)\b|do not ask/i.test(brief));
+  assert.ok(harmful.length > 10);
+  for (const [line, name = ''] of harmful) assert.ok(unknownFlag('x', [name]).endsWith(HELP), line);
 });

@@ -1,4 +1,6 @@
-/** What to say to a word that is no command: what other tools call it, or a command that is spelled almost like it. */
+/** What to say to a word that is no command, or no flag: what other tools call it, or a command or a flag that is spelled almost like it. */
+
+import { HELP_SAYS } from './wrong-arguments.ts';
 
 /** Words of other tools, and what does the same here. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -17,6 +19,23 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   vms: 'virtctl ls',
 };
 
+/** Flags that end or remove something, or skip a question: whoever means them writes them out. */
+const HARMFUL_FLAGS: ReadonlySet<string> = new Set([
+  'adopt',
+  'cache',
+  'delete-vme',
+  'discard',
+  'ephemeral',
+  'force',
+  'grace-period',
+  'no-boot',
+  'purge',
+  'rm',
+  'salvage',
+  'without-controllers',
+  'yes',
+]);
+
 /** `names` are the commands that could have been meant; those that harm are named by whoever means them. */
 export type Candidates = {
   /** The group in which it was looked for. */
@@ -32,6 +51,17 @@ export function unknownCommand(said: string, { group, names, harmful }: Candidat
   const inGroup = group === undefined ? '' : `${group} `;
   const fix = elsewhere ?? (near.length > 0 ? `did you mean ${near.join(' or ')}?` : `virtctl ${inGroup}--help lists all commands`);
   return `error[USAGE]: unknown command ${inGroup}${said}\nfix: ${fix}`;
+}
+
+/** The whole answer; `corrections` are the flags of the command that are spelled almost like it. */
+export function unknownFlag(said: string, corrections: readonly string[]): string {
+  const near = corrections.map(kebabCase).filter((name) => !HARMFUL_FLAGS.has(name));
+  const fix = near.length > 0 ? `did you mean ${near.map((name) => `--${name}`).join(' or ')}?` : HELP_SAYS;
+  return `error[USAGE]: unknown flag --${said}\nfix: ${fix}`;
+}
+
+function kebabCase(word: string): string {
+  return word.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** One or two wrong letters, and no more. */

@@ -136,4 +136,14 @@ test('an installed Debian is entered with the same word', {
     const said = await cluster.must('virtctl', ['shell', 'real', '--', 'sh', '-c', 'ls /run/was-here; systemctl is-system-running']);
     assert.equal(said, '/run/was-here\nrunning\n');
   });
+
+  await t.test('exec, ssh, scp and cp work as in the demo guest', async () => {
+    assert.equal(await cluster.must('virtctl', ['exec', 'real', '--', 'id', '-un']), 'root\n');
+    assert.equal(await cluster.must('virtctl', ['ssh', 'real', 'id', '-un']), 'debian\n');
+    const [there, back] = [join(cluster.home, 'there'), join(cluster.home, 'back')];
+    writeFileSync(there, 'from here\n');
+    await cluster.must('virtctl', ['cp', there, 'real:/tmp/note']);
+    await cluster.must('virtctl', ['scp', 'real:/tmp/note', back]);
+    assert.equal(readFileSync(back, 'utf8'), 'from here\n');
+  });
 });

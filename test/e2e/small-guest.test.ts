@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { type ConsoleSession, EmbeddedCluster } from './harness.ts';
 
@@ -63,5 +64,19 @@ test('the 32-bit guest: the published machine boots as written, in 64M', async (
     assert.equal(await console.command('ls /dev/sd?'), '/dev/sda  /dev/sdb');
     assert.match(await console.command('readlink /sys/class/net/eth0/device/driver'), /\/e1000$/);
     assert.match(await console.command('ip -4 addr show eth0'), /inet 10\./);
+  });
+
+  await t.test('and it is entered by ssh, as every guest of the catalogue: exec, ssh, scp and cp', async () => {
+    await cluster.must('virtctl', ['run', 'tiny32', '--name', 'small', '--ephemeral', '--detach']);
+    await cluster.until('vmi/small', '.status.phase', 'Running');
+    const { code, stdout, stderr } = await cluster.virtctl(['exec', 'small', '--', 'sh', '-c', 'uname -m; exit 3'], { timeoutMs: 240_000 });
+    assert.match(`${code} ${stdout}`, /^3 i[3-6]86\n$/, stderr);
+    assert.equal(await cluster.must('virtctl', ['ssh', 'small', 'hostname']), 'small\n');
+    const [there, back] = [join(cluster.home, 'there'), join(cluster.home, 'back')];
+    writeFileSync(there, 'from here\n');
+    await cluster.must('virtctl', ['cp', there, 'small:/tmp/note']);
+    await cluster.must('virtctl', ['scp', 'small:/tmp/note', back]);
+    assert.equal(readFileSync(back, 'utf8'), 'from here\n');
+    t.diagnostic(await cluster.must('virtctl', ['ssh', 'small', 'grep', 'MemAvailable', '/proc/meminfo']));
   });
 });

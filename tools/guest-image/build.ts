@@ -97,7 +97,7 @@ function buildSmallDisk({ packages, architecture, drivers, programs, overlays = 
   if (!kernel) throw new Error('the kernel package has no /boot/vmlinuz-*');
   const rootDirs = ['root', ...overlays].map((folder) => join(here, folder));
   const initramfs = join(workDir, 'initrd.img');
-  writeFileSync(initramfs, buildInitramfs({ packagesDir, rootDirs, applets, drivers, programs }));
+  writeFileSync(initramfs, buildInitramfs({ packagesDir, rootDirs, applets, drivers, programs, architecture }));
   const disk = join(workDir, 'disk.img');
   writeBootDisk({ packagesDir, kernel: join(packagesDir, 'boot', kernel), initramfs, workDir, disk });
   return disk;

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { type CpioEntry, MODE_CHARACTER_DEVICE, MODE_DIRECTORY, MODE_FILE, MODE_LINK, writeCpio } from './cpio.ts';
-import { collectPrograms } from './programs.ts';
+import { type Architecture, collectPrograms } from './programs.ts';
 
 /** Drivers that /init and /etc/rc may load, each with everything it needs. */
 const DRIVERS = [
@@ -51,10 +51,12 @@ export type InitramfsInput = {
   readonly drivers: readonly string[];
   /** Programs of the packages that come with their libraries. */
   readonly programs?: readonly string[] | undefined;
+  /** Of the packages that they are from; the machine's own when left out. */
+  readonly architecture?: Architecture | undefined;
 };
 
 /** The initramfs made from unpacked Debian packages and our own files. */
-export function buildInitramfs({ packagesDir, rootDirs, applets, drivers, programs = [] }: InitramfsInput): Buffer {
+export function buildInitramfs({ packagesDir, rootDirs, applets, drivers, programs = [], architecture = 'amd64' }: InitramfsInput): Buffer {
   const entries = new Map<string, CpioEntry>();
   const add = (entry: CpioEntry) => entries.set(entry.name, entry);
   for (const folder of FOLDERS) add({ name: folder, mode: MODE_DIRECTORY | 0o755, data: Buffer.alloc(0) });
@@ -66,7 +68,7 @@ export function buildInitramfs({ packagesDir, rootDirs, applets, drivers, progra
     add({ name: `sbin/${applet}`, mode: MODE_LINK | 0o777, data: Buffer.from('/bin/busybox') });
   entries.delete('bin/poweroff'); // ours, under sbin, is quicker
   for (const entry of collectModules(join(packagesDir, 'lib/modules'), [...DRIVERS, ...drivers])) add(entry);
-  for (const entry of collectPrograms(packagesDir, programs)) add(entry);
+  for (const entry of collectPrograms(packagesDir, programs, architecture)) add(entry);
   for (const rootDir of rootDirs) for (const entry of ownFiles(rootDir)) add(entry);
   return writeCpio([...entries.values()]);
 }

@@ -6,7 +6,7 @@ import { yamlText } from './yaml-text.ts';
 
 const HEADER = `Admission of our kinds by virt-api. The certificate authority (caBundle) is made at installation and filled in there.
 Only objects of our kinds are asked about, so nothing that virt-api itself needs to start can wait for it; and the deletion of their definitions, \
-which goes on when virt-api is not there.
+which continues when virt-api is not there.
 What virt-controller writes is not asked about: it would be let pass, and each phase of a start would wait for it, or for a virt-api that is away. \
 A virt-handler is believed about the instances of its own node alone, so it is asked about.
 Instances have no status subresource: every write of them passes here, and the status that a user sends is put back.`;

@@ -31,7 +31,7 @@ export function whyNotFrom(claim: PersistentVolumeClaim, { snapshot, copy }: Cla
   if (!snapshot.status?.readyToUse) return `volumesnapshot "${name}" is not ready`;
   const least = parseQuantity(snapshot.status.restoreSize ?? '0') ?? 0;
   if ((parseQuantity(claim.spec.resources?.requests?.['storage'] ?? '0') ?? 0) < least)
-    return `volumesnapshot "${name}" needs a claim of at least ${formatBytes(least)}`;
+    return `volumesnapshot "${name}" needs a PVC of at least ${formatBytes(least)}`;
   return copy.is === 'failed' ? `cannot copy volumesnapshot "${name}": ${copy.message}` : undefined;
 }
 

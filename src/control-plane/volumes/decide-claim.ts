@@ -65,10 +65,10 @@ export function decideClaim(observed: ObservedClaim): Decision<ClaimAction> {
   const isProtected = finalizers.includes(CLAIM_PROTECTION);
   const mine = volumes.find(({ spec }) => spec.claimRef?.uid === uid);
   if (isDeleting(claim) && isProtected && isLeftOver(source, mine))
-    return { actions: [{ do: 'discard copy', because: 'its claim is deleted' }], lookAgainAfterMs: COPY_MS };
+    return { actions: [{ do: 'discard copy', because: 'its PVC is deleted' }], lookAgainAfterMs: COPY_MS };
   if (isDeleting(claim))
     return isProtected && !isInUse(observed) ? withFinalizers(claim, without(finalizers), 'nobody uses it') : nothingToDo;
-  if (!isProtected) return withFinalizers(claim, [...finalizers, CLAIM_PROTECTION], 'a claim in use must outlive its deletion');
+  if (!isProtected) return withFinalizers(claim, [...finalizers, CLAIM_PROTECTION], 'a PVC in use must outlive its deletion');
   if (claim.status?.phase === 'Bound' || claim.status?.phase === 'Lost') return afterBinding(observed, mine);
   if (mine) return bindTo(claim, mine);
   return find(observed);
@@ -218,7 +218,7 @@ function provision({ claim, volumesDir }: ObservedClaim, storageClass: StorageCl
   if (volumeMode !== 'Filesystem')
     return failed(`class ${storageClass.metadata.name} makes folders, volumeMode ${volumeMode} is not supported`);
   if (selector) return failed('claim.Spec.Selector is not supported for dynamic provisioning');
-  if (!storage || !(requestOf(claim) ?? 0)) return failed('the claim asks for no storage');
+  if (!storage || !(requestOf(claim) ?? 0)) return failed('the PVC asks for no storage');
   const volume: PersistentVolume = {
     apiVersion: 'v1',
     kind: 'PersistentVolume',
@@ -234,7 +234,7 @@ function provision({ claim, volumesDir }: ObservedClaim, storageClass: StorageCl
     },
   };
   const event: EventToRecord = { type: 'Normal', reason: 'ProvisioningSucceeded', message: `Successfully provisioned volume ${name}` };
-  return { actions: [{ do: 'create', object: volume, because: `a claim of class ${storageClass.metadata.name} has no volume`, event }] };
+  return { actions: [{ do: 'create', object: volume, because: `a PVC of class ${storageClass.metadata.name} has no volume`, event }] };
 }
 
 function waiting(reason: KubernetesEventReason, message: string): Decision {

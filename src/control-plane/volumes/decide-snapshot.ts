@@ -94,7 +94,7 @@ function letGo({ snapshot, content, isBeingRestored }: ObservedSnapshot): Decisi
 /** Why the data of its claim cannot be copied now. */
 function whyNot({ driver, snapshot, claim, volume }: ObservedSnapshot): string | undefined {
   const name = snapshot.spec.source.persistentVolumeClaimName;
-  if (!name) return 'it names no claim';
+  if (!name) return 'it names no PVC';
   if (!claim) return `persistentvolumeclaim "${name}" not found`;
   if (claim.status?.phase !== 'Bound' || volume?.spec.claimRef?.uid !== claim.metadata.uid)
     return `persistentvolumeclaim "${name}" is not bound`;
@@ -119,7 +119,7 @@ function createContent({ driver, snapshot, classes, volume }: ObservedSnapshot):
       volumeSnapshotRef: { apiVersion, kind, namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },
     },
   };
-  return { do: 'create', object: content, because: 'its claim is to be kept as it is now' };
+  return { do: 'create', object: content, because: 'its PVC is to be kept as it is now' };
 }
 
 function take(observed: ObservedSnapshot, content: VolumeSnapshotContent): Decision<CopyData> {
@@ -134,7 +134,7 @@ function take(observed: ObservedSnapshot, content: VolumeSnapshotContent): Decis
       return { actions: [], lookAgainAfterMs: COPY_MS };
     case 'failed':
       return now - copy.atMs < RETRY_MS
-        ? fail(observed, `cannot copy the data of its claim: ${copy.message}`)
+        ? fail(observed, `cannot copy the data of its PVC: ${copy.message}`)
         : { actions: [begin], lookAgainAfterMs: COPY_MS };
     case 'whole':
       return { actions: report(observed, content, copy.sinceMs) };

@@ -47,10 +47,10 @@ export function decideVolume(observed: ObservedVolume): Decision<RemoveData> {
   const phase = phaseOf(observed);
   if (isDeleting(volume)) {
     if (mayRemoveData(observed))
-      return { actions: isBeingRemoved ? [] : [{ do: 'remove data', because: 'its claim is gone' }], lookAgainAfterMs: REMOVAL_MS };
+      return { actions: isBeingRemoved ? [] : [{ do: 'remove data', because: 'its PVC is gone' }], lookAgainAfterMs: REMOVAL_MS };
     if (!isProtected || phase === 'Bound') return nothingToDo;
     const rest = finalizers.filter((each) => each !== VOLUME_PROTECTION);
-    return { actions: [{ do: 'patch', target, patch: { metadata: { finalizers: rest } }, resourceVersion, because: 'no claim holds it' }] };
+    return { actions: [{ do: 'patch', target, patch: { metadata: { finalizers: rest } }, resourceVersion, because: 'no PVC holds it' }] };
   }
   if (!isProtected) {
     const patch = { metadata: { finalizers: [...finalizers, VOLUME_PROTECTION] } };
@@ -60,10 +60,10 @@ export function decideVolume(observed: ObservedVolume): Decision<RemoveData> {
     return { actions: [{ do: 'patch', target, patch: { status: { phase } }, subresource: 'status', because: `it is ${phase}` }] };
   }
   if (phase === 'Released' && isOurs(volume) && isToDelete(volume)) {
-    return { actions: [{ do: 'delete', target, because: 'its claim is gone and its reclaim policy is Delete' }] };
+    return { actions: [{ do: 'delete', target, because: 'its PVC is gone and its reclaim policy is Delete' }] };
   }
   if (phase === 'Released' && isSharedFolder(volume)) {
-    return { actions: [{ do: 'delete', target, because: 'its claim is gone: the folder is shared with nobody' }] };
+    return { actions: [{ do: 'delete', target, because: 'its PVC is gone: the folder is shared with nobody' }] };
   }
   return nothingToDo;
 }

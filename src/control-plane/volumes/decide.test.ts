@@ -64,7 +64,7 @@ const CLAIM_RULES: readonly [fact: string, observed: Partial<ObservedClaim>, exp
   [
     'a new claim is protected first',
     { claim: claim({}, undefined, { finalizers: [] }) },
-    ['patch PersistentVolumeClaim default/data: a claim in use must outlive its deletion'],
+    ['patch PersistentVolumeClaim default/data: a PVC in use must outlive its deletion'],
   ],
   ['a deleted claim stays while a Pod uses it', { claim: claim({}, bound, deleting), pods: [user('Running')] }, []],
   [
@@ -93,11 +93,11 @@ const CLAIM_RULES: readonly [fact: string, observed: Partial<ObservedClaim>, exp
     },
     ['patch PersistentVolume /v1: it is reserved for default/data'],
   ],
-  ['a class of ours makes a volume', {}, ['create PersistentVolume /pvc-claim-1: a claim of class local has no volume']],
+  ['a class of ours makes a volume', {}, ['create PersistentVolume /pvc-claim-1: a PVC of class local has no volume']],
   [
     'a volume of other modes does not fit, so one is made',
     { claim: claim({ accessModes: ['ReadWriteMany'] }), volumes: [volume()] },
-    ['create PersistentVolume /pvc-claim-1: a claim of class local has no volume'],
+    ['create PersistentVolume /pvc-claim-1: a PVC of class local has no volume'],
   ],
   [
     'a volume that refers to the claim is bound to it',
@@ -159,23 +159,23 @@ const VOLUME_RULES: readonly Case[] = [
   [
     'a released volume of ours is deleted',
     { volume: volume(toDelete, { phase: 'Released' }, { annotations: ours }), claim: undefined, hasFolder: true },
-    ['delete PersistentVolume /v1: its claim is gone and its reclaim policy is Delete'],
+    ['delete PersistentVolume /v1: its PVC is gone and its reclaim policy is Delete'],
   ],
   [
     'a released folder of the host is shared with nobody any more, and stays as it is',
     { volume: volume(mine, { phase: 'Released' }, { annotations: shared }), claim: undefined, hasFolder: false },
-    ['delete PersistentVolume /v1: its claim is gone: the folder is shared with nobody'],
+    ['delete PersistentVolume /v1: its PVC is gone: the folder is shared with nobody'],
   ],
   [
     'nothing in a folder of the host is removed, whatever its reclaim policy says',
     { volume: volume(toDelete, { phase: 'Released' }, { annotations: shared, ...deleting }), claim: undefined, hasFolder: true },
-    ['patch PersistentVolume /v1: no claim holds it'],
+    ['patch PersistentVolume /v1: no PVC holds it'],
   ],
   ['a released volume of others stays', { volume: volume(toDelete, { phase: 'Released' }), claim: undefined, hasFolder: true }, []],
   [
     'a deleted volume waits until its data is removed',
     { volume: volume(toDelete, { phase: 'Released' }, { annotations: ours, ...deleting }), claim: undefined, hasFolder: true },
-    ['remove data: its claim is gone', 'look again in 0.1s'],
+    ['remove data: its PVC is gone', 'look again in 0.1s'],
   ],
   [
     'the data of a volume is removed once',
@@ -190,7 +190,7 @@ const VOLUME_RULES: readonly Case[] = [
   [
     'a deleted volume goes when its data is gone',
     { volume: volume(toDelete, { phase: 'Released' }, { annotations: ours, ...deleting }), claim: undefined, hasFolder: false },
-    ['patch PersistentVolume /v1: no claim holds it'],
+    ['patch PersistentVolume /v1: no PVC holds it'],
   ],
   [
     'data that is to be retained is kept when the volume goes',
@@ -199,7 +199,7 @@ const VOLUME_RULES: readonly Case[] = [
       claim: undefined,
       hasFolder: true,
     },
-    ['patch PersistentVolume /v1: no claim holds it'],
+    ['patch PersistentVolume /v1: no PVC holds it'],
   ],
   [
     'a bound volume outlives its deletion',

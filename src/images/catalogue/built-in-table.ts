@@ -17,6 +17,7 @@ export const BUILT_IN = {
     tiny: { ...ours('The demo guest: a kernel and busybox, boots in seconds', 'tiny', '128Mi'), cloudInit: true, agent: true },
     tiny32: {
       ...ours('The demo guest with 32 bits, for 64M of memory', 'tiny32', '64Mi'),
+      cloudInit: true,
       login: 'root and guest, or cirros and gocubsgo',
     },
     agent: { ...ours('The demo guest with the program scp; built from a clone only', 'agent', '256Mi'), cloudInit: true, agent: true },

@@ -152,6 +152,12 @@ test('answers that say no are told as such', async (t) => {
   assert.equal(server.requests.filter((path) => path === '/disk.img').length, 2, 'nothing will change: it is asked once');
 });
 
+test('where nothing came, nothing is said to be kept', async (t) => {
+  const { server, get } = await world(t);
+  server.pages.set('/disk.img', (_, response) => response.destroy());
+  await assert.rejects(get(), { code: 'DOWNLOAD_FAILED', fix: /check the address/ });
+});
+
 test('what somebody else names does not lead to this machine', async (t) => {
   const { server, open, url } = await world(t);
   const got = open().get({ url, named: 'https://team.example/catalogue.json', signal: new AbortController().signal });

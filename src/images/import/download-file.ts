@@ -48,6 +48,7 @@ const PIECE_BYTES = 2 ** 20;
 /** So long something that came may wait for more. */
 const MOST_UNWRITTEN_MS = 100;
 const RESUMES = 'what has arrived is kept: the same command resumes from there';
+const NOTHING_CAME = 'check the address, and whether this machine has a network: virtctl doctor looks at it';
 /** What is left free of the disk for everything else. */
 const RESERVE_BYTES = 64 * 2 ** 20;
 
@@ -108,7 +109,8 @@ async function fill(path: string, download: Download): Promise<boolean> {
       } catch (error) {
         signal.throwIfAborted();
         failures = state.size > before ? 1 : failures + 1;
-        if (error instanceof UserError || explainSystemError(error) || failures >= TRIES) throw unreachable(download.url, error);
+        if (error instanceof UserError || explainSystemError(error) || failures >= TRIES)
+          throw unreachable(download.url, state.size, error);
         await clock.sleep(FIRST_PAUSE_MS * 2 ** (failures - 1), signal);
         signal.throwIfAborted();
       }
@@ -296,11 +298,11 @@ function refused(url: string, status: number): UserError {
   });
 }
 
-function unreachable(url: string, error: unknown): unknown {
+function unreachable(url: string, arrivedBytes: number, error: unknown): unknown {
   if (error instanceof UserError || explainSystemError(error)) return error;
   return new UserError('DOWNLOAD_FAILED', `${url} cannot be had now`, {
     why: messageOf(error),
-    fix: RESUMES,
+    fix: arrivedBytes > 0 ? RESUMES : NOTHING_CAME,
     exitCode: 8,
     cause: error,
   });

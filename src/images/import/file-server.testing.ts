@@ -60,6 +60,6 @@ function answer(server: FileServer, request: IncomingMessage, response: ServerRe
   else {
     if (server.stallAt === undefined) server.cuts -= 1;
     // Not at once: what has not been read when a connection breaks is lost to whoever reads it.
-    response.write(content.subarray(from, end), () => server.stallAt ?? setTimeout(() => response.socket?.destroy(), 100));
+    response.write(content.subarray(from, end), () => server.stallAt ?? setTimeout(() => response.socket?.destroy(), 400));
   }
 }

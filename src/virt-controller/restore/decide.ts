@@ -234,7 +234,7 @@ function begun({ restore, now }: ObservedVmRestore, content: VirtualMachineSnaps
     persistentVolumeClaim: claimNameFor(restore, volumeName),
     volumeSnapshotName,
   }));
-  return { ...said(restore.status, ['False', 'True', 'InProgress', 'its claims are being filled'], now), restores, complete: false };
+  return { ...said(restore.status, ['False', 'True', 'InProgress', 'its PVCs are being filled'], now), restores, complete: false };
 }
 
 function complete({ restore, now }: ObservedVmRestore, content: VirtualMachineSnapshotContent): VmRestoreStatus {

@@ -40,13 +40,13 @@ const CASES: readonly [string, string, string][] = [
   [
     'what is half taken fails when the machine has gone on',
     stepOf(runs, { content, vmi: instance }, ['Memory']),
-    'fail: its memory was not kept: db has gone on meanwhile',
+    'fail: its memory was not kept: db runs again meanwhile',
   ],
   ['and goes on while the machine stands still', stepOf(suspended(), { content }), 'take'],
   [
     'other memory is not what was kept',
     stepOf(suspended({ digest: 'e' }), { content }),
-    'fail: its memory was not kept: db has gone on meanwhile',
+    'fail: its memory was not kept: db runs again meanwhile',
   ],
   [
     'a machine that could not be suspended says why',

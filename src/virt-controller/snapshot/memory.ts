@@ -63,7 +63,7 @@ function isStillOf({ spec }: VirtualMachineSnapshotContent, { status }: VirtualM
 
 function notKept(vm: VirtualMachine): MemoryStep {
   const said = vmCondition(vm, 'Suspended');
-  const why = said?.status === 'False' && said.message ? said.message : `${vm.metadata.name} has gone on meanwhile`;
+  const why = said?.status === 'False' && said.message ? said.message : `${vm.metadata.name} runs again meanwhile`;
   return { do: 'fail', message: `its memory was not kept: ${why}` };
 }
 

@@ -64,7 +64,7 @@ class World extends Cluster {
       return;
     }
     if (pending && this.isWriting && !this.isPaused && this.find('VirtualMachineInstance')) {
-      const error = { message: `cannot copy the data of its claim: ${BEING_WRITTEN} while it is copied` };
+      const error = { message: `cannot copy the data of its PVC: ${BEING_WRITTEN} while it is copied` };
       if (!pending.status?.error) this.put({ ...pending, status: { readyToUse: false, error } } as VolumeSnapshot);
       return;
     }

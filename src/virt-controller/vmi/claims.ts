@@ -26,7 +26,7 @@ export function classlessClaimMessage(namespace: string | undefined, claims: Cla
   );
   return (
     found &&
-    `PVC ${namespace}/${found[0]} names no storage class, and this cluster has no default one: kubectl annotate storageclass NAME storageclass.kubernetes.io/is-default-class=true, or make the claim again with a storageClassName`
+    `PVC ${namespace}/${found[0]} names no storage class, and this cluster has no default one: kubectl annotate storageclass NAME storageclass.kubernetes.io/is-default-class=true, or make the PVC again with a storageClassName`
   );
 }
 

@@ -16,3 +16,7 @@ for (const [said, fix] of CASES)
   test(`${said} is refused, with one that would do`, () => {
     assert.throws(() => parseMachineName('--name', said), { code: 'USAGE', exitCode: 2, fix, message: /name of a machine/ });
   });
+
+test('a name that stands by itself is refused without a flag', () => {
+  assert.throws(() => parseMachineName('', 'Hello_World'), { message: 'Hello_World cannot be the name of a machine', fix: 'hello-world' });
+});

@@ -5,7 +5,7 @@ import { UserError } from '../../base/errors.ts';
 const MOST = 63;
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
-/** The name as it was said; a UserError with one that would do. */
+/** The name as it was said; a UserError with one that would do. `flag` is empty where the name stands by itself. */
 export function parseMachineName(flag: string, said: string): string {
   if (NAME.test(said) && said.length <= MOST) return said;
   const near = said
@@ -13,9 +13,10 @@ export function parseMachineName(flag: string, said: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, MOST)
     .replace(/^-+|-+$/g, '');
-  throw new UserError('USAGE', `${flag} ${said} cannot be the name of a machine`, {
+  const at = flag === '' ? '' : `${flag} `;
+  throw new UserError('USAGE', `${at}${said} cannot be the name of a machine`, {
     why: said.length > MOST ? `it has more than ${MOST} characters` : 'names have lower case letters, digits and - between them',
-    fix: `${flag} ${near || 'my-vm'}`,
+    fix: `${at}${near || 'my-vm'}`,
     exitCode: 2,
   });
 }

@@ -1,5 +1,5 @@
 /** The kubeconfig of the user, as kubectl finds it, and our context in it. */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { kubeconfigPath } from '../../client/node/find-kubeconfig.ts';
@@ -36,7 +36,9 @@ export function takeFromKubeconfigs(env: NodeJS.ProcessEnv, home: string): strin
   return changed.length === 0 ? undefined : `context ${CONTEXT} taken out of ${changed.join(' and ')}`;
 }
 
-function replace(path: string, text: string, mode: number): void {
+/** The file itself where the path is a link to it, as people have who keep their settings in one folder: the link stays. */
+function replace(named: string, text: string, mode: number): void {
+  const path = existsSync(named) ? realpathSync(named) : named;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const unfinished = `${path}.${process.pid}`;
   try {

@@ -22,7 +22,7 @@ const selectionPolicySchema = object('Which machines come first.', {
     oneOf('The order among equals; Random when not given.', ['AscendingOrder', 'DescendingOrder', 'Newest', 'Oldest', 'Random']),
   ),
 });
-const statePreservationSchema = oneOf('What becomes of disks. Claims belong to their authors and stay in any case.', [
+const statePreservationSchema = oneOf('What becomes of disks. PVCs belong to their authors and stay in any case.', [
   'Disabled',
   'Offline',
   'Online',

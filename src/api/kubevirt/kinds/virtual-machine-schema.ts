@@ -14,7 +14,7 @@ const matcherSchema = (what: string, kinds: string) =>
     name: optional(text(`The name of the ${what}.`)),
     kind: optional(text(`${kinds}; the one of the cluster when not given.`)),
     revisionName: optional(text(`The copy of the ${what} that the machine is made with; one of its own when not given.`)),
-    inferFromVolume: optional(text(`The volume whose claim says by its labels which ${what} goes with it.`)),
+    inferFromVolume: optional(text(`The volume whose PVC says by its labels which ${what} goes with it.`)),
     inferFromVolumeFailurePolicy: optional(oneOf('What to do when it does not; Reject when not given.', ['Reject', 'Ignore'])),
   });
 

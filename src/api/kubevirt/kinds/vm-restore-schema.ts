@@ -15,12 +15,12 @@ export const specSchema = object('Which machine becomes what it was. It never ch
     ]),
   ),
   volumeRestorePolicy: optional(
-    oneOf('How new claims are called: restore-UID-VOLUME, which it is when not given, or TARGET-VOLUME.', [
+    oneOf('How new PVCs are called: restore-UID-VOLUME, which it is when not given, or TARGET-VOLUME.', [
       'RandomizeNames',
       'PrefixTargetName',
     ]),
   ),
-  volumeOwnershipPolicy: optional(oneOf('Whether new claims go with the machine; Vm when not given.', ['Vm', 'None'])),
+  volumeOwnershipPolicy: optional(oneOf('Whether new PVCs go with the machine; Vm when not given.', ['Vm', 'None'])),
 });
 
 export const statusSchema = object('How far it is. Written by our components alone.', {
@@ -29,8 +29,8 @@ export const statusSchema = object('How far it is. Written by our components alo
       'What becomes of each volume.',
       object('One volume.', {
         volumeName: text('The volume.'),
-        persistentVolumeClaim: text('The claim that it has then.'),
-        volumeSnapshotName: text('The VolumeSnapshot that the claim begins as.'),
+        persistentVolumeClaim: text('The PVC that it has then.'),
+        volumeSnapshotName: text('The VolumeSnapshot that the PVC begins as.'),
       }),
     ),
   ),

@@ -39,6 +39,6 @@ export const VM_RESTORES = kind<VirtualMachineRestore>({
   },
   refused: {
     patches: 'the machine becomes what it was; edit it afterwards',
-    volumeRestoreOverrides: 'new claims are named by volumeRestorePolicy',
+    volumeRestoreOverrides: 'new PVCs are named by volumeRestorePolicy',
   },
 });

@@ -25,15 +25,15 @@ export const specSchema = object('What was kept of a machine. Written by our com
       'What was kept of its volumes.',
       object('One volume.', {
         volumeName: text('The volume.'),
-        persistentVolumeClaim: foreign<KeptClaim>('Its claim, as it was.'),
-        volumeSnapshotName: optional(text('The VolumeSnapshot of the claim.')),
+        persistentVolumeClaim: foreign<KeptClaim>('Its PVC, as it was.'),
+        volumeSnapshotName: optional(text('The VolumeSnapshot of the PVC.')),
       }),
     ),
   ),
   memory: optional(
     object('Ours: what was kept of its memory.', {
-      persistentVolumeClaim: foreign<KeptClaim>('The claim that it was saved to, as it was.'),
-      volumeSnapshotName: text('The VolumeSnapshot of the claim.'),
+      persistentVolumeClaim: foreign<KeptClaim>('The PVC that it was saved to, as it was.'),
+      volumeSnapshotName: text('The VolumeSnapshot of the PVC.'),
       digest: text('Of what was saved, by SHA-256: nothing else is ever loaded.'),
       bytes: optional(integer('How much was saved.', { minimum: 0, format: 'int64' })),
       guestAgent: optional(boolean('The guest had an agent: it can become another machine.')),

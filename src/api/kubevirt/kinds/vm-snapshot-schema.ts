@@ -37,7 +37,7 @@ export const statusSchema = object('How far the snapshot is. Written by our comp
   pausedInstanceUID: optional(text('Ours: the instance that is paused until its disks are copied.')),
   snapshotVolumes: optional(
     object('Which volumes were kept.', {
-      includedVolumes: optional(list('Those on claims.', text('The volume.'))),
+      includedVolumes: optional(list('Those on PVCs.', text('The volume.'))),
       excludedVolumes: optional(list('Those that are made anew at each start.', text('The volume.'))),
     }),
   ),

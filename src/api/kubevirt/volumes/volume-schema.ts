@@ -20,10 +20,10 @@ const imageSourceSchema = object('A disk image that comes in a container image, 
 });
 
 const claimFields = {
-  claimName: text('The claim.', { minLength: 1 }),
+  claimName: text('The PVC.', { minLength: 1 }),
   readOnly: optional(boolean('The guest may read but not write.')),
 };
-const CLAIM = 'A persistent volume claim of the same namespace; its disk is the file disk.img, made when it is not there.';
+const CLAIM = 'A PVC of the same namespace; its disk is the file disk.img, made when it is not there.';
 const claimSourceSchema = object(CLAIM, claimFields);
 const hotpluggable = optional(boolean('True: it is attached while the guest runs, by a Pod of its own, and can be taken away again.'));
 

@@ -65,3 +65,9 @@ test('a machine that is there, one that is not, and a failure are told', async (
     ['VM_EXISTS', 'NotFound', 'CLONE_FAILED'],
   );
 });
+
+test('a name that cannot be one is told as the name of the machine, before anything is made', async () => {
+  const { deps, requests } = testDeps(answers({}), { clock });
+  await assert.rejects(run(deps, { start: false }, 'db', 'Hello_World'), { code: 'USAGE', fix: 'hello-world' });
+  assert.deepEqual(requests, []);
+});

@@ -4,6 +4,7 @@ import { type VirtualMachineClone, VM_CLONES } from '../../../api/kubevirt/kinds
 import { conditionOf } from '../../../api/meta.ts';
 import { apiVersionOf } from '../../../api/resource.ts';
 import { ApiError, UserError } from '../../../base/errors.ts';
+import { parseMachineName } from '../../create/machine-name.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 import { callVm } from '../../lifecycle/call-subresource.ts';
 import { snapshotsOf } from '../../snapshot/snapshots-of.ts';
@@ -14,7 +15,7 @@ type CloneFlags = ConnectionFlags & { readonly snapshot?: string; readonly start
 
 export async function run(deps: ClusterDeps, flags: CloneFlags, machine: string, wanted: string): Promise<void> {
   const { client, namespace, clock, stdout } = deps;
-  const [source, target] = [vmName('clone', [machine]), vmName('clone', [wanted])];
+  const [source, target] = [vmName('clone', [machine]), parseMachineName('', vmName('clone', [wanted]))];
   const [vm, other] = await Promise.all([client.get(VMS, { namespace, name: source }), client.get(VMS, { namespace, name: target })]);
   if (!vm) throw new ApiError('NotFound', `there is no virtual machine "${source}" in namespace ${namespace}`);
   if (other)

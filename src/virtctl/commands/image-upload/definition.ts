@@ -29,7 +29,7 @@ export const definition = defineClusterCommand({
   docs: {
     brief: 'Send a disk of this machine to a DataVolume or PVC of a cluster',
     fullDescription: [
-      'Send a disk of this machine to a DataVolume or PVC of a cluster, through its API. A transfer that was interrupted is gone on with when the same',
+      'Send a disk of this machine to a DataVolume or PVC of a cluster, through its API. A transfer that was interrupted resumes when the same',
       'command is given again; what arrives is compared by its digest, and a machine starts on all of the disk or not at all.',
     ].join('\n'),
     customUsage: ['dv my-disk --size 10Gi --image-path debian-12.qcow2', 'pvc my-disk --no-create --image-path disk.img.xz'],

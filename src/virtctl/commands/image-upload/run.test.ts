@@ -24,12 +24,16 @@ test('what cannot be sent, or not there, is refused before anything is made', as
   await refused({}, {}, 'vm');
   await refused({}, { imagePath: '/nonexistent/disk.img' });
   await refused({}, {});
+  await refused({}, { size: '512' });
+  await refused({}, { size: '900Ti' });
   await refused({ [`GET ${CLAIM}`]: claim({ 'cdi.kubevirt.io/storage.pod.phase': 'Succeeded' }) }, {});
   await refused({ [`GET ${CLAIM}`]: claim({}) }, {});
   assert.deepEqual(told, [
     'USAGE: vm is not dv or pvc',
     'FILE_MISSING: /nonexistent/disk.img is no file',
     'USAGE: DataVolume disk is to be made, and nobody says how large',
+    'USAGE: --size 512 is 512 bytes',
+    'USAGE: --size 900Ti is too large',
     'NOT_FOR_UPLOAD: nothing was sent to disk',
     'NOT_FOR_UPLOAD: nothing was sent to disk',
   ]);

@@ -5,9 +5,11 @@ import { PERSISTENT_VOLUME_CLAIMS } from '../../../api/core/volume.ts';
 import { DATA_VOLUMES } from '../../../api/kubevirt/kinds/data-volume.ts';
 import { CDI_ANNOTATIONS } from '../../../api/kubevirt/names.ts';
 import { ApiError, UserError } from '../../../base/errors.ts';
+import { MOST_BYTES } from '../../../images/qcow2-header.ts';
 import { progressOf as wordsOf } from '../../../sdk/upload/transfer-progress.ts';
 import { claimFor, dataVolumeFor, type NewTarget } from '../../../sdk/upload/upload-objects.ts';
 import { targetState, untilTaken } from '../../../sdk/upload/upload-target.ts';
+import { parseAmount } from '../../create/parse-amount.ts';
 import type { ClusterDeps, ConnectionFlags } from '../../deps.ts';
 import { sendFile } from '../../upload/send-file.ts';
 import { progressOf, untilInterrupted } from '../image/interruptible.ts';
@@ -66,6 +68,7 @@ async function create({ client, namespace }: ClusterDeps, { kind, name, flags }:
   if (noCreate) throw new ApiError('NotFound', `there is no ${what} "${name}" in namespace ${namespace}`);
   if (size === undefined)
     throw new UserError('USAGE', `${what} ${name} is to be made, and nobody says how large`, { fix: '--size 10Gi', exitCode: 2 });
+  parseAmount('--size', size, MOST_BYTES);
   const target: NewTarget = { namespace, name, size, storageClass, accessMode, isBoundAtOnce: forceBind };
   if (kind === 'dv') await client.create(DATA_VOLUMES, dataVolumeFor(target));
   else await client.create(PERSISTENT_VOLUME_CLAIMS, claimFor(target));

@@ -11,7 +11,7 @@ export const definition = defineClusterCommand({
     brief: 'Take the last dump of the memory of a machine out of a cluster',
     fullDescription: [
       'Take the last dump of the memory of a machine out of a cluster, through its API, as a tar archive. One that is being made is waited for. An export of',
-      'its PVC is made and deleted afterwards; a transfer that was interrupted is gone on with when the same command is given again.',
+      'its PVC is made and deleted afterwards; a transfer that was interrupted resumes when the same command is given again.',
     ].join('\n'),
     customUsage: ['my-vm --output dump.tar.gz'],
   },

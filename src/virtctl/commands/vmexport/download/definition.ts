@@ -29,7 +29,7 @@ export const definition = defineClusterCommand({
       insecure: off(WITHOUT_EFFECT),
       portForward: off(WITHOUT_EFFECT),
       localPort: { ...optionalText, brief: WITHOUT_EFFECT, placeholder: 'port' },
-      retry: { ...optionalText, brief: 'Without effect: what was interrupted is always gone on with', placeholder: 'times' },
+      retry: { ...optionalText, brief: 'Without effect: what was interrupted always resumes', placeholder: 'times' },
     },
     positional: exportName,
     aliases: connectionAliases,
@@ -38,7 +38,7 @@ export const definition = defineClusterCommand({
     brief: 'Take a disk, or the manifest of its machine, out of a cluster',
     fullDescription: [
       'Take a disk, or the manifest of its machine, out of a cluster, through its API. With --vm, --snapshot or --pvc the export is made first, and deleted',
-      'afterwards. A transfer that was interrupted is gone on with when the same command is given again; the file gets its name when it is whole.',
+      'afterwards. A transfer that was interrupted resumes when the same command is given again; the file gets its name when it is whole.',
     ].join('\n'),
     customUsage: [
       'my-export --vm my-vm --output disk.img.gz',
