@@ -159,6 +159,39 @@ test('machines in trouble, with long names and states, keep the height of their 
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
+test('the theme is chosen in the palette, against what the system says, and is kept', { skip }, async () => {
+  const isDark = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor === 'rgb(20, 23, 28)');
+  const choose = async (words: string) => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill(words);
+    await page.getByRole('option', { name: new RegExp(words), selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Commands' }).waitFor({ state: 'detached' });
+  };
+  assert.equal(await isDark(), false);
+  await choose('Theme: dark');
+  assert.equal(await isDark(), true);
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.reload();
+  await page.getByRole('heading', { name: /^Machines \d+$/ }).waitFor();
+  assert.equal(await isDark(), true);
+  await choose('Theme: as the system');
+  assert.equal(await isDark(), false);
+});
+
+test('another site that frames the page frames nothing', { skip }, async () => {
+  const { origin } = new URL(page.url());
+  const evil = await page.context().newPage();
+  await evil.route('http://evil.example/', (route) =>
+    route.fulfill({ contentType: 'text/html', body: `<iframe src="${origin}/"></iframe><iframe src="${origin}/session.json"></iframe>` }),
+  );
+  await evil.goto('http://evil.example/', { waitUntil: 'load' });
+  const [, ...frames] = evil.frames();
+  assert.equal(frames.length, 2);
+  for (const frame of frames) assert.doesNotMatch(await frame.content(), /Machines|kubevirt|"server"/);
+  await evil.close();
+});
+
 test('a browser that is not let in any more is told so while it looks on, and shown what to do when it comes again', { skip }, async () => {
   await page.goto(new URL(page.url()).origin);
   await page.getByRole('heading', { name: /^Machines \d+$/ }).waitFor();
