@@ -1,12 +1,10 @@
 /** What we show, as a real Prometheus reads it: with a token, over TLS, and with the rules that an installation brings. */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { PODS } from '../../src/api/core/pod.ts';
 import { SERVICE_ACCOUNTS } from '../../src/api/core/service-account.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../src/api/core/volume.ts';
@@ -39,10 +37,11 @@ import { readDisks, readNetworks } from '../../src/virt-handler/metrics/guest-fi
 import { GuestPanics } from '../../src/virt-handler/metrics/guest-panics.ts';
 import { ALERT_GROUPS } from '../../src/virt-operator/render/alert-rules-table.ts';
 import { findPrometheus } from '../../tools/prometheus/ensure.ts';
+import { startPrometheus } from './start-prometheus.ts';
 
 const found = findPrometheus();
 const skip = found ? false : 'Prometheus is not there: script/bootstrap --for-tests';
-const { prometheus = '', promtool = '' } = found ?? {};
+const { promtool = '' } = found ?? {};
 /** A name that a guest could have chosen. */
 const HOSTILE = 'Debian" } evil_total{x="\\\n# TYPE';
 
@@ -131,7 +130,7 @@ test('a real Prometheus reads them with its token, hostile labels and all', { sk
   const server = await startMetricsServer({ ...options, metrics: everything() });
   t.after(() => server.close());
 
-  const ask = await startPrometheus(t, { target: `127.0.0.1:${server.port}`, token: answer.status.token });
+  const ask = await startPrometheus(t, { targets: [`127.0.0.1:${server.port}`], token: answer.status.token });
   const memory = await ask('kubevirt_vmi_memory_domain_bytes');
   assert.deepEqual([memory?.metric['name'], memory?.metric['node'], memory?.value[1]], ['db', 'n1', String(128 * 2 ** 20)]);
   assert.equal((await ask('kubevirt_vmi_info'))?.metric['guest_os_name'], HOSTILE);
@@ -197,58 +196,4 @@ function namesIn(text: string): string[] {
   return all
     .filter((name) => !recorded.has(name) && !/_used_bytes$|_phase_count$|_up$/.test(name))
     .map((name) => name.replace(/_(bucket|sum|count)$/, ''));
-}
-
-type Result = { readonly metric: Readonly<Record<string, string>>; readonly value: readonly [number, string] };
-
-/** Resolves when it serves; what it returns asks until there is an answer. */
-async function startPrometheus(t: TestContext, { target, token }: { target: string; token: string }) {
-  const folder = await temporaryFolder(t);
-  const files = {
-    'prometheus.yaml': {
-      global: { scrape_interval: '1s', evaluation_interval: '1s' },
-      rule_files: ['rules.yaml'],
-      scrape_configs: [
-        {
-          job_name: 'kubevirt',
-          scheme: 'https',
-          honor_labels: true,
-          tls_config: { insecure_skip_verify: true },
-          authorization: { credentials_file: 'token' },
-          static_configs: [{ targets: [target] }],
-        },
-      ],
-    },
-    'rules.yaml': { groups: ALERT_GROUPS },
-  };
-  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), JSON.stringify(content));
-  await writeFile(join(folder, 'token'), token);
-  const port = await freePort();
-  const args = ['--config.file=prometheus.yaml', '--storage.tsdb.path=data', `--web.listen-address=127.0.0.1:${port}`, '--log.level=error'];
-  const child = spawn(prometheus, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-  const ended = once(child, 'exit');
-  t.after(() => {
-    child.kill('SIGKILL');
-    return ended;
-  });
-  return async (query: string): Promise<Result | undefined> => {
-    const giveUpAt = performance.now() + 60_000;
-    for (;;) {
-      const result = await fetch(`http://127.0.0.1:${port}/api/v1/query?query=${query}`).then(
-        async (response) => (response.ok ? ((await response.json()) as { data: { result: Result[] } }).data.result[0] : undefined),
-        () => undefined, // not yet
-      );
-      if (result || performance.now() > giveUpAt || child.exitCode !== null) return result;
-      await systemClock.sleep(100);
-    }
-  };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number }; // it listens on a port
-  server.close();
-  await once(server, 'close');
-  return port;
 }
