@@ -26,7 +26,9 @@ function world() {
   const [migrations, pods] = [handFedCache(MIGRATIONS), handFedCache(PODS, byController)];
   const [claims, snapshots, clock] = [handFedCache(PERSISTENT_VOLUME_CLAIMS), handFedCache(VM_SNAPSHOTS), new FakeClock()];
   const lists = { allowlist: '*', ignorelist: '' };
-  const client = { get: async () => ({ data: lists }) } as unknown as Client; // nothing else is asked of it
+  const api = { isThere: true };
+  const get = async () => (api.isThere ? { data: lists } : Promise.reject(new Error('the API server is away')));
+  const client = { get } as unknown as Client; // nothing else is asked of it
   const seen = { vms, vmis, migrations, pods, claims, snapshots };
   const configuration = { current: DEFAULT_CONFIGURATION };
   addControllerMetrics({ metrics, ...seen, launcherImage: 'new', configuration, client, clock, signal: stop.signal });
@@ -35,7 +37,7 @@ function world() {
       .all()
       .find((family) => family.name === name)
       ?.samples()) ?? [];
-  return { metrics, ...seen, stop, samples, lists, clock };
+  return { metrics, ...seen, stop, samples, lists, api, clock };
 }
 
 test('a machine is shown with what it is, what it does, and since when', async () => {
@@ -139,7 +141,7 @@ test('network cards are shown with their networks, and PVCs with their sizes', a
 });
 
 test('labels of a machine are shown as an administrator says, under names that Prometheus takes', async () => {
-  const { vms, lists, clock, samples } = world();
+  const { vms, lists, api, clock, samples } = world();
   const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`n${index}`, '']));
   vms.put(vm('Always', {}, { labels: { 'app.kubernetes.io/name': 'shop', '7up': 'x', name: 'a lie', team: 'blue' } }));
   const shown = async () => {
@@ -148,9 +150,15 @@ test('labels of a machine are shown as an administrator says, under names that P
   };
   const named = { namespace: 'default', name: 'db' };
   const all = { label_app_kubernetes_io_name: 'shop', label__7up: 'x', label_name: 'a lie', label_team: 'blue' };
+  api.isThere = false;
+  assert.deepEqual(await shown(), [], 'nobody knows what may be shown');
+  api.isThere = true;
   assert.deepEqual(await shown(), [{ ...all, ...named }]);
   Object.assign(lists, { allowlist: ' team , name', ignorelist: 'name' });
   assert.deepEqual(await shown(), [{ label_team: 'blue', ...named }]);
+  api.isThere = false;
+  assert.deepEqual(await shown(), [{ label_team: 'blue', ...named }]);
+  api.isThere = true;
   lists.allowlist = '';
   assert.deepEqual(await shown(), []);
   lists.allowlist = '*';

@@ -7,6 +7,7 @@ import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts
 import { INSTALL_NAMESPACE } from '../../api/kubevirt/names.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MetricFamily, MetricSample } from '../../base/metrics.ts';
+import { timeoutSignal } from '../../base/timeout-signal.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 
@@ -19,21 +20,26 @@ const ALL = '*';
 const MOST_LABELS = 32;
 /** A change of the lists is seen by a scrape after this. */
 const REMEMBERED_MS = 60_000;
+/** A cluster that does not answer must not hold up a scrape. */
+const PATIENCE_MS = 2_000;
+const NONE: ShownLabels = { allowed: new Set(), ignored: new Set() };
 
-/** Its lists are read when somebody looks, and once a minute at the most. */
+/** Its lists are read when somebody looks, and once a minute at the most; while they cannot be read the last ones hold, and before any nothing is shown. */
 export function vmLabelsFamily({ client, clock, vms }: Options): MetricFamily {
-  let known: { readonly shown: ShownLabels; readonly atMs: number } | undefined;
-  const shown = async (): Promise<ShownLabels> => {
-    if (!known || clock.steady() - known.atMs >= REMEMBERED_MS) known = { shown: await readShown(client), atMs: clock.steady() };
-    return known.shown;
+  let known: ShownLabels = NONE;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  const look = async () => {
+    if (clock.steady() - readAtMs < REMEMBERED_MS) return;
+    readAtMs = clock.steady();
+    known = await readShown(client).catch(() => known); // a scrape must not fail for it
   };
   return {
     name: 'kubevirt_vm_labels',
     help: 'The labels of machines; which of them says the ConfigMap kubevirt-vm-labels-config.',
     type: 'gauge',
     async samples() {
-      const lists = await shown();
-      return vms.list().flatMap((vm) => labelsOf(vm, lists));
+      await look();
+      return vms.list().flatMap((vm) => labelsOf(vm, known));
     },
   };
 }
@@ -47,9 +53,9 @@ function labelsOf({ metadata: { namespace = '', name, labels = {} } }: VirtualMa
   return [{ labels: { ...Object.fromEntries(named), namespace, name }, value: 1 }];
 }
 
-/** As if there was none when it cannot be read: a scrape must not fail for it. */
+/** All of them where nobody says which. */
 async function readShown(client: Client): Promise<ShownLabels> {
-  const { data = {} } = (await client.get(CONFIG_MAPS, CONFIGURATION).catch(() => undefined)) ?? {};
+  const { data = {} } = (await client.get(CONFIG_MAPS, CONFIGURATION, { signal: timeoutSignal(PATIENCE_MS) })) ?? {};
   return { allowed: listIn(data['allowlist'] ?? ALL), ignored: listIn(data['ignorelist'] ?? '') };
 }
 

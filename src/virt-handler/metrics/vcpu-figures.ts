@@ -21,6 +21,7 @@ export class VcpuThreads {
 
   /** Empty where they cannot be seen. `folders` are those of the processes of its Pod in `/proc`; `ask` is asked for its threads when they are not known. */
   async read(guest: Measured, folders: readonly string[], ask: () => Promise<unknown>): Promise<readonly VcpuFigures[]> {
+    if (folders.length === 0) return [];
     const figures = figuresOf(this.#known.get(guest) ?? []);
     if (figures.length > 0) return figures;
     const found = findThreads(threadIdsIn(await ask()), folders);
