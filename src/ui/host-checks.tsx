@@ -18,7 +18,7 @@ export function HostChecks() {
   const found = useHostChecks(looks);
   const checks = typeof found === 'object' ? found.toSorted((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status)) : [];
   return (
-    <section aria-labelledby="machine">
+    <section aria-labelledby="machine" class="apart">
       <div class="bar">
         <h2 id="machine">The machine of this cluster</h2>
         <button type="button" disabled={found === undefined} onClick={() => setLooks(looks + 1)}>
@@ -32,7 +32,7 @@ export function HostChecks() {
         </p>
       )}
       {checks.length > 0 && (
-        <table>
+        <table class="checks">
           <thead>
             <tr>
               <th scope="col">Status</th>
