@@ -443,6 +443,20 @@ test('who may only look signs in with a token, sees machines, and is told why he
     const button = page.getByRole('button', { name: `you may not ${action} machines in default` });
     assert.equal(await button.getAttribute('aria-disabled'), 'true', action);
   }
+  await page.getByRole('link', { name: 'Console', exact: true }).click();
+  for (const [part, what] of [
+    ['Serial', 'open consoles'],
+    ['Screen', 'see screens'],
+    ['Shell', 'run commands in guests'],
+    ['Logs', 'read logs'],
+  ] as const) {
+    await page.getByRole('link', { name: part, exact: true }).click();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: `You may not ${what} of machines in default.` })
+      .waitFor();
+  }
+  assert.deepEqual(await accessibilityFaults(page), [], 'refused console');
   await page.keyboard.press('s');
   await page.getByRole('alert').filter({ hasText: 'Cannot start shown: you may not start machines in default' }).waitFor();
   assert.deepEqual(await accessibilityFaults(page), [], 'refused key');
