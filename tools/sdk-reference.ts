@@ -37,9 +37,10 @@ function exportsIn(text: string): { readonly name: string; readonly file: string
 /** With what is said of it; ends at the first line that ends it. */
 export function declarationOf(text: string, name: string): string {
   const [found] =
-    new RegExp(`^(?:/\\*\\*(?:(?!\\*/)[^])*\\*/\\n)?export type ${name}\\b[^]*?;$(?=\\n(?:\\n|export|type|const|/\\*\\*|(?![^])))`, 'm').exec(
-      text,
-    ) ?? [];
+    new RegExp(
+      `^(?:/\\*\\*(?:(?!\\*/)[^])*\\*/\\n)?export type ${name}\\b[^]*?;$(?=\\n(?:\\n|export|type|const|/\\*\\*|(?![^])))`,
+      'm',
+    ).exec(text) ?? [];
   if (found === undefined) throw new Error(`there is no type ${name}`);
   return found;
 }

@@ -118,7 +118,8 @@ export async function servePage(options: ServeOptions): Promise<PageServer> {
     socket.once('close', () => open.delete(socket));
   });
   server.on('request', (incoming, outgoing) => {
-    const shown = async (request: Request) => refusalForPeople(await answer(incoming, request).catch(failureResponse), textOf(incoming.headers['sec-fetch-dest']));
+    const shown = async (request: Request) =>
+      refusalForPeople(await answer(incoming, request).catch(failureResponse), textOf(incoming.headers['sec-fetch-dest']));
     void bridge({ incoming, outgoing, signal: closing.signal, answer: shown }).catch((error) => log.debug('request failed', { error }));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -69,7 +69,8 @@ describe('the page of virtctl ui', () => {
 
   test('another host is refused, also to who has the cookie: a site could have its name point here', async () => {
     for (const host of [`evil.example:${ui.port}`, `127.0.0.1.evil.example:${ui.port}`, '127.0.0.1'])
-      for (const path of ['/', VMS, '/doctor.json', pathOf(ui.link())]) assert.equal((await ask(path, { ...own(), host })).status, 421, path);
+      for (const path of ['/', VMS, '/doctor.json', pathOf(ui.link())])
+        assert.equal((await ask(path, { ...own(), host })).status, 421, path);
   });
 
   test('what another site sends changes nothing and opens no WebSocket, with the cookie or without', async () => {
