@@ -222,13 +222,13 @@ async function typeOnScreen(): Promise<void> {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 }
 
-/** The cluster shows of web, which runs, what its node sees, what its balloon says, and how it started; and of itself what works. */
+/** The cluster shows of web, which runs, what its node sees, whoever entered it, and how it started; and of itself what works. */
 async function isMeasured(): Promise<void> {
   const text = await cluster.must('kubectl', ['get', '--raw', '/metrics']);
   const named = 'namespace="default",name="web"';
   for (const series of [
     new RegExp(`^kubevirt_vmi_vcpu_seconds_total\\{node="[^"]+",${named},id="0",state="(running|blocked)"\\} [\\d.]+$`, 'm'),
-    new RegExp(`^kubevirt_vmi_memory_available_bytes\\{node="[^"]+",${named}\\} \\d+$`, 'm'),
+    new RegExp(`^kubevirt_vmi_memory_resident_bytes\\{node="[^"]+",${named}\\} \\d+$`, 'm'),
     new RegExp(`^kubevirt_vm_disk_allocated_size_bytes\\{${named},persistentvolumeclaim="web-root",.*,device="root"\\} ${2 ** 30}$`, 'm'),
     /^kubevirt_vmi_last_api_connection_timestamp_seconds\{namespace="default",vmi="web"\} \d+$/m,
     /^kubevirt_vm_created_by_pod_total\{namespace="default"\} \d+$/m,
