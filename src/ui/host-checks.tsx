@@ -36,7 +36,9 @@ export function HostChecks() {
           <thead>
             <tr>
               <th scope="col">Status</th>
-              <th scope="col">What</th>
+              <th scope="col" class="wide">
+                What
+              </th>
               <th scope="col">Found</th>
             </tr>
           </thead>
@@ -46,9 +48,9 @@ export function HostChecks() {
                 <td>
                   <StatusWord status={WORDS[status][0]} tone={WORDS[status][1]} />
                 </td>
-                <td>{name}</td>
+                <td class="wide">{name}</td>
                 <td>
-                  {text}
+                  <strong class="only-narrow">{name}</strong> {text}
                   {fix !== undefined && status !== 'ok' && (
                     <div>
                       <strong>Fix:</strong> {fix}
