@@ -10,7 +10,7 @@ test('two that share a process and a family are shown as one, until one of them 
   metrics.gauge('a', 'A.', () => 3);
   const shown = async () => Promise.all(metrics.all().map(async ({ name, samples }) => [name, await samples()]));
   assert.deepEqual(await shown(), [
-    ['a', [{ value: 2 }, { value: 3 }]],
+    ['a', [{ value: 5 }]],
     ['b', [{ value: 1 }]],
   ]);
   ended.abort();
@@ -18,6 +18,20 @@ test('two that share a process and a family are shown as one, until one of them 
   assert.deepEqual(await shown(), [
     ['a', [{ value: 3 }]],
     ['b', [{ value: 1 }]],
+  ]);
+});
+
+test('of a family that two share, samples with the same labels are one, whatever their order', async () => {
+  const metrics = new MetricFamilies();
+  const family = (labels: Record<string, string>, value: number) =>
+    metrics.add({ name: 'a', help: 'A.', type: 'counter', samples: () => [{ labels, value }] });
+  family({ x: '1', y: '2' }, 1);
+  family({ y: '2', x: '1' }, 2);
+  family({ x: '1', y: '3' }, 4);
+  const [shared] = metrics.all();
+  assert.deepEqual(await shared?.samples(), [
+    { labels: { x: '1', y: '2' }, value: 3 },
+    { labels: { x: '1', y: '3' }, value: 4 },
   ]);
 });
 
@@ -34,6 +48,13 @@ test('a histogram counts what is no larger than each bound', () => {
       ['_count', undefined, 4],
     ],
   );
+});
+
+test('a counter forgets what it counted first, before it grows without end', () => {
+  const counter = new MetricCounter({ name: 'c', help: 'C.' });
+  for (let index = 0; index <= 10_000; index++) counter.add({ index: String(index) });
+  const samples = counter.samples();
+  assert.deepEqual([samples.length, samples[0]?.labels], [10_000, { index: '1' }]);
 });
 
 test('a counter counts by its labels', () => {

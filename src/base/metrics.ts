@@ -14,7 +14,7 @@ export type MetricFamily = {
   readonly samples: () => readonly MetricSample[] | Promise<readonly MetricSample[]>;
 };
 
-/** Whoever shares a process shares this: two that add the same family are shown as one. */
+/** Whoever shares a process shares this: two that add the same family are shown as one, and samples of the same labels as their sum. */
 export class MetricFamilies {
   readonly #families = new Map<string, MetricFamily[]>();
 
@@ -47,7 +47,18 @@ export class MetricFamilies {
 
 function joined(first: MetricFamily, sharing: readonly MetricFamily[]): MetricFamily {
   if (sharing.length === 1) return first;
-  return { ...first, samples: async () => (await Promise.all(sharing.map(({ samples }) => samples()))).flat() };
+  return { ...first, samples: async () => summed((await Promise.all(sharing.map(({ samples }) => samples()))).flat()) };
+}
+
+/** Two samples with the same labels are no metrics: they are of one thing, counted in two places. */
+function summed(samples: readonly MetricSample[]): readonly MetricSample[] {
+  const sums = new Map<string, MetricSample>();
+  for (const sample of samples) {
+    const key = JSON.stringify([sample.suffix, Object.entries(sample.labels ?? {}).sort()]);
+    const before = sums.get(key);
+    sums.set(key, before ? { ...before, value: before.value + sample.value } : sample);
+  }
+  return [...sums.values()];
 }
 
 type Series = { readonly labels: MetricLabels; readonly counts: number[]; sum: number; count: number };
@@ -86,6 +97,9 @@ export class MetricHistogram implements MetricFamily {
     ]);
 }
 
+/** Of one counter; beyond, the one that was made first is forgotten. */
+const MOST_COUNTED = 10_000;
+
 /** Counts events by labels of few values each. */
 export class MetricCounter implements MetricFamily {
   readonly type = 'counter';
@@ -103,6 +117,8 @@ export class MetricCounter implements MetricFamily {
     const counted = this.#counts.get(key) ?? { labels, value: 0 };
     counted.value += by;
     this.#counts.set(key, counted);
+    const [oldest] = this.#counts.keys();
+    if (oldest !== undefined && this.#counts.size > MOST_COUNTED) this.#counts.delete(oldest);
   }
 
   samples = (): MetricSample[] => [...this.#counts.values()].map(({ labels, value }) => ({ labels, value }));

@@ -32,8 +32,8 @@ export type Listed<T> = { readonly items: readonly T[]; readonly resourceVersion
 
 /** Every method but `get` throws ApiError; absence is an answer only where it was asked for. */
 export type Client = {
-  get<T extends KubeObject>(resource: Resource<T>, at: At): Promise<T | undefined>;
-  list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<Listed<T>>;
+  get<T extends KubeObject>(resource: Resource<T>, at: At, options?: { readonly signal?: AbortSignal }): Promise<T | undefined>;
+  list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions & { readonly signal?: AbortSignal }): Promise<Listed<T>>;
   watch<T extends KubeObject>(resource: Resource<T>, options?: WatchOptions): AsyncIterable<WatchEvent<T>>;
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: { subresource?: string; signal?: AbortSignal }): Promise<T>;
   update<T extends KubeObject>(resource: Resource<T>, object: T, options?: { subresource?: string; signal?: AbortSignal }): Promise<T>;
@@ -65,6 +65,7 @@ export function createClient(options: ClientOptions): Client {
   const fieldManager = userAgent.split('/')[0];
 
   async function request(path: string, init: RequestInit = {}): Promise<Response> {
+    init.signal?.throwIfAborted(); // not every `fetch` that we are given looks
     const headers = new Headers(init.headers);
     headers.set('user-agent', userAgent);
     if (!headers.has('accept')) headers.set('accept', 'application/json');
@@ -86,16 +87,16 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     request,
-    async get(resource, at) {
+    async get(resource, at, { signal } = {}) {
       try {
-        return await send('GET', pathOf(resource, at));
+        return await send('GET', pathOf(resource, at), undefined, { signal });
       } catch (error) {
         if (error instanceof ApiError && error.code === 404) return undefined;
         throw error;
       }
     },
-    async list(resource, { namespace, ...selectors } = {}) {
-      const list = await send<RawList>('GET', `${pathOf(resource, { namespace })}${query(selectors)}`);
+    async list(resource, { namespace, signal, ...selectors } = {}) {
+      const list = await send<RawList>('GET', `${pathOf(resource, { namespace })}${query(selectors)}`, undefined, { signal });
       const type = { apiVersion: apiVersionOf(resource), kind: resource.kind };
       const items = list.items.map((item) => ({ ...type, ...item }) as KubeObject); // of the kind that was asked for
       return { items: items.map((item) => (shared?.share(item) ?? item) as never), resourceVersion: list.metadata.resourceVersion };

@@ -7,12 +7,14 @@ import { type KubeObject, keyOf } from '../api/meta.ts';
 import type { Clock } from '../base/clock.ts';
 import { ApiError, messageOf, TerminalError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import type { MetricFamilies } from '../base/metrics.ts';
 import type { Client } from '../client/client.ts';
 import { type Applied, applyAction, type LookAgain, type ResourceOf, type Written } from './apply.ts';
 import { type Action, type Decision, detailsOf, type EventToRecord, isWrite, type OtherAction, subjectOf, summaryOf } from './decision.ts';
 import { createEventRecorder, type EventRecorder } from './events.ts';
 import { Freshness } from './freshness.ts';
 import { KeyedQueue } from './queue.ts';
+import { QueueFigures } from './queue-figures.ts';
 import type { Source } from './source.ts';
 
 /** Performs what is no write. It may begin what takes long: how that went is for a later observation, of which a source tells. */
@@ -38,6 +40,8 @@ export type ControllerOptions<Observed, Other extends OtherAction = never> = {
   readonly rankOf?: (key: string) => number;
   /** Where kinds live that `api/known-resources.ts` does not list. */
   readonly resourceOf?: ResourceOf;
+  /** Where to show how much there is to do. */
+  readonly metrics?: MetricFamilies | undefined;
 } & ([Other] extends [never] ? { readonly act?: never } : { readonly act: Act<Observed, Other> });
 
 type Loop<Observed> = Omit<ControllerOptions<Observed>, 'decide' | 'act'> & {
@@ -60,7 +64,9 @@ export async function runController<Observed, Other extends OtherAction = never>
 ): Promise<void> {
   const { name, client, clock, signal, triggers, workers = WORKERS } = options;
   const log = options.log.with({ controller: name });
-  const queue = new KeyedQueue({ clock, signal, ...(options.rankOf && { rankOf: options.rankOf }) });
+  const figures = new QueueFigures(name);
+  const queue = new KeyedQueue({ clock, signal, onEvent: figures.observe, ...(options.rankOf && { rankOf: options.rankOf }) });
+  if (options.metrics) figures.addTo(options.metrics, { queue, signal });
   const recorder = createEventRecorder({ client, clock, log, component: name });
   const caches = triggers.flatMap(({ cache = [] }) => cache);
   const freshness = new Freshness({ caches, clock, signal });

@@ -11,6 +11,8 @@ export type QueueOptions = {
   readonly backoff?: Backoff;
   /** Keys of a higher rank are taken first, and of one rank in the order in which they came. */
   readonly rankOf?: (key: string) => number;
+  /** Told of each key that comes in, and of each that is tried again. */
+  readonly onEvent?: (event: 'add' | 'retry') => void;
 };
 
 const DEFAULT_BACKOFF: Backoff = { firstMs: 5, capMs: 60_000 };
@@ -27,8 +29,10 @@ export class KeyedQueue {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #backoff: Backoff;
+  readonly #tell: (event: 'add' | 'retry') => void;
 
-  constructor({ clock, signal, backoff = DEFAULT_BACKOFF, rankOf = () => 0 }: QueueOptions) {
+  constructor({ clock, signal, backoff = DEFAULT_BACKOFF, rankOf = () => 0, onEvent = () => {} }: QueueOptions) {
+    this.#tell = onEvent;
     this.#ready = new RankedKeys(rankOf);
     this.#clock = clock;
     this.#signal = signal;
@@ -37,11 +41,15 @@ export class KeyedQueue {
   }
 
   add(key: string): void {
-    if (this.#running.has(key)) this.#addedWhileRunning.add(key);
-    else {
-      this.#ready.add(key);
-      this.#serve();
-    }
+    const waiting = this.#running.has(key) ? this.#addedWhileRunning : this.#ready;
+    if (!waiting.has(key)) this.#tell('add');
+    waiting.add(key);
+    if (waiting === this.#ready) this.#serve();
+  }
+
+  /** How many keys wait for a worker. */
+  get depth(): number {
+    return this.#ready.size;
   }
 
   /** One timer per key: the earliest that is asked for counts, and taking the key cancels it. */
@@ -64,6 +72,7 @@ export class KeyedQueue {
 
   /** Adds the key again after a delay that doubles with every failure. Returns how many there were in a row. */
   retry(key: string): number {
+    this.#tell('retry');
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
     this.addAfter(key, backoffMs(this.#backoff, failures));
@@ -124,6 +133,14 @@ class RankedKeys {
     const keys = this.#byRank.get(rank) ?? new Set();
     this.#byRank.set(rank, keys.add(key));
     this.#ranks.set(key, rank);
+  }
+
+  has(key: string): boolean {
+    return this.#ranks.has(key);
+  }
+
+  get size(): number {
+    return this.#ranks.size;
   }
 
   takeFirst(): string | undefined {

@@ -8,7 +8,7 @@ export type { Resource } from '../api/resource.ts';
 export { ApiError, isApiError } from '../base/errors.ts';
 export type { Client } from '../client/client.ts';
 export type { Followed, FollowOptions } from './follow.ts';
-export { createKubeVirt, type Kind, type KubeVirt } from './kubevirt.ts';
+export { createKubeVirt, type Kind, type KubeVirt, type Listing } from './kubevirt.ts';
 export type { Machine } from './machine.ts';
 export type { NewMachine } from './new-machine.ts';
 export type { ByteStream, ExecResult } from './streams.ts';

@@ -27,7 +27,7 @@ type Following<T extends KubeObject> = FollowOptions & {
  */
 export async function* followKind<T extends KubeObject>(options: Following<T>): AsyncGenerator<Followed<T>> {
   const { client, resource, clock, signal, onState, ...selection } = options;
-  await client.request(pathForOne(resource, selection)); // a cache would try again for ever
+  await client.request(pathForOne(resource, selection), signal && { signal }); // a cache would try again for ever
   const over = new AbortController();
   const stop = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
   const waiting = new Map<string, Followed<T>>();

@@ -18,9 +18,12 @@ export type Connected = {
   readonly clock?: Clock;
 };
 
+export type Listing<T> = Promise<readonly T[]> & AsyncIterable<T>;
+
 /** One kind: what is there, and what happens to it. */
 export type Kind<T extends KubeObject> = {
-  list(options?: ListOptions): Promise<readonly T[]>;
+  /** All at once when it is awaited; one after the other in `for await`. */
+  list(options?: ListOptions & { readonly signal?: AbortSignal }): Listing<T>;
   /** Everything that is there, then every change, for as long as it is read: a connection that breaks is made again, and nothing is left out. */
   follow(options?: FollowOptions): AsyncIterable<Followed<T>>;
 };
@@ -45,7 +48,7 @@ export function createKubeVirt({ client, namespace, openStream, clock = systemCl
   const vm: KubeVirt['vm'] = (name, options = {}) =>
     createMachine({ client, openStream, clock, namespace: options.namespace ?? namespace, name });
   const kind = <T extends KubeObject>(resource: Resource<T>): Kind<T> => ({
-    list: async (options) => (await client.list(resource, options)).items,
+    list: (options) => listing(client.list(resource, options).then(({ items }) => items)),
     follow: (options = {}) => followKind({ client, resource, clock, ...options }),
   });
   const create: KubeVirt['create'] = async (machine, { signal } = {}) => {
@@ -66,4 +69,12 @@ export function createKubeVirt({ client, namespace, openStream, clock = systemCl
       return Object.assign(made, { [Symbol.asyncDispose]: () => made.delete({ isAwaited: true }) });
     },
   };
+}
+
+function listing<T>(items: Promise<readonly T[]>): Listing<T> {
+  return Object.assign(items, {
+    async *[Symbol.asyncIterator]() {
+      yield* await items;
+    },
+  });
 }

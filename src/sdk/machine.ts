@@ -18,8 +18,8 @@ export type Machine = Omit<MachineActions, 'delete'> & {
   readonly name: string;
   readonly namespace: string;
   /** As the cluster has it; undefined when there is none of this name. */
-  get(): Promise<VirtualMachine | undefined>;
-  instance(): Promise<VirtualMachineInstance | undefined>;
+  get(options?: Signalled): Promise<VirtualMachine | undefined>;
+  instance(options?: Signalled): Promise<VirtualMachineInstance | undefined>;
   /** A merge patch: what it names is changed, what it says null about is removed. */
   patch(change: object, options?: Signalled): Promise<VirtualMachine>;
   /**
@@ -41,7 +41,7 @@ export type Machine = Omit<MachineActions, 'delete'> & {
   /** What the serial console has printed, of the run before where asked for. */
   logs(options?: Signalled & { readonly previous?: boolean }): Promise<string>;
   /** Why it is as it is, in a sentence, with the fix. */
-  why(): Promise<Answer>;
+  why(options?: Signalled): Promise<Answer>;
 };
 
 export type MachineOptions = {
@@ -62,8 +62,8 @@ export function createMachine({ client, openStream, clock, namespace, name }: Ma
 
   return {
     ...at,
-    get: () => client.get(VMS, at),
-    instance: () => client.get(VMIS, at),
+    get: (options) => client.get(VMS, at, options),
+    instance: (options) => client.get(VMIS, at, options),
     patch: (change, options) => client.patch(VMS, at, change, options),
     ...actions,
     async delete({ isAwaited = false, ...options } = {}) {
@@ -89,7 +89,7 @@ export function createMachine({ client, openStream, clock, namespace, name }: Ma
       await using printed = await openStream(now, signal && { signal });
       return await new Response(printed.readable).text();
     },
-    why: async () => decideWhy(await observeWhy({ client, clock, ...at })),
+    why: async ({ signal } = {}) => decideWhy(await observeWhy({ client, clock, ...at, ...(signal && { signal }) })),
   };
 }
 

@@ -39,7 +39,8 @@ export type WaitOptions = {
 /** Throws ApiError NotFound when neither machine nor instance is there, and that is not what is waited for. */
 export async function untilSeen({ client, clock, namespace, name, what, signal }: WaitOptions): Promise<Seen> {
   const isSeen = typeof what === 'function' ? what : IS[what];
-  const found = { vm: await client.get(VMS, { namespace, name }), vmi: await client.get(VMIS, { namespace, name }) };
+  const options = signal && { signal };
+  const found = { vm: await client.get(VMS, { namespace, name }, options), vmi: await client.get(VMIS, { namespace, name }, options) };
   signal?.throwIfAborted();
   if (isSeen(seenOf(found))) return seenOf(found);
   const over = new AbortController();

@@ -7,6 +7,7 @@ import { tunnelUpgrade } from '../base/node/tunnel-upgrade.ts';
 import type { Cluster } from '../client/node/kubeconfig.ts';
 import { createTlsFetch, tlsOf, tokenHeader, withIdentity } from '../client/node/tls-fetch.ts';
 import { urlAt } from '../client/url-at.ts';
+import { ANSWER_HEADERS } from './page-headers.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 30_000;
 /** A page that does not read gets its watch ended, and lists again when it is back. */
@@ -15,11 +16,6 @@ const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 const PASSED_HEADERS = ['accept', 'content-type', 'content-length', 'content-range', UPLOAD_DIGEST_HEADER];
 /** Of an answer; nothing that makes a browser keep, run or frame it. */
 const RETURNED_HEADERS = ['content-type', 'retry-after', 'warning'];
-const HARMLESS = {
-  'content-security-policy': "default-src 'none'; sandbox",
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-};
 
 export type PassOn = {
   /** The bare answer, for questions of our own. */
@@ -68,7 +64,7 @@ export function createPassOn({ cluster, reload }: PassOnOptions): PassOn {
       const response = await send(path, init, token);
       return new Response(response.body, {
         status: response.status,
-        headers: { ...Object.fromEntries(pick(response.headers, RETURNED_HEADERS)), ...HARMLESS },
+        headers: { ...Object.fromEntries(pick(response.headers, RETURNED_HEADERS)), ...ANSWER_HEADERS },
       });
     },
 

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { HOST_CHECKS_PATH, type HostCheck } from '../api/page/host-checks.ts';
 import { ApiError, messageOf, UserError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { KeyPair } from '../base/node/pki-files.ts';
@@ -12,16 +13,27 @@ import { loadWebSockets } from '../client/node/websocket.ts';
 import { decideRequest, SESSION_PATH, textOf, type UiDecision } from './decide-request.ts';
 import type { Door } from './door.ts';
 import { type PageFiles, pageFileAt } from './page-files.ts';
-import { PAGE_HEADERS, refusalResponse } from './page-headers.ts';
+import { failureResponse, PAGE_HEADERS, refusalResponse } from './page-headers.ts';
 import type { PassOn, Target } from './pass-on.ts';
 import { refusalForPeople } from './small-page.ts';
 
 /** What the page is told about where it is. */
-export type PageAbout = { readonly server: string; readonly context: string; readonly namespace: string; readonly version: string };
+export type PageAbout = {
+  readonly server: string;
+  readonly context: string;
+  readonly namespace: string;
+  readonly version: string;
+  /** What is found on the machine of the cluster can be asked for. */
+  readonly hasHostChecks?: boolean;
+};
+
+export type LookAtHost = () => Promise<readonly HostCheck[]>;
 
 export type ServeOptions = {
   readonly passOn: PassOn;
-  readonly about: PageAbout;
+  readonly about: Omit<PageAbout, 'hasHostChecks'>;
+  /** Looks at the machine of the cluster; only where that is this one. */
+  readonly lookAtHost?: LookAtHost | undefined;
   /** Asked for with each file. */
   readonly files: () => PageFiles;
   readonly host: string;
@@ -45,7 +57,9 @@ const MAX_WATCH_QUESTION_BYTES = 1024;
 
 /** Starts to listen; resolves when browsers can come. */
 export async function servePage(options: ServeOptions): Promise<PageServer> {
-  const { passOn, about, files, certificate, log } = options;
+  const { passOn, files, certificate, log } = options;
+  const about: PageAbout = { ...options.about, ...(options.lookAtHost && { hasHostChecks: true }) };
+  const hostChecks = options.lookAtHost && oneAtATime(options.lookAtHost);
   const closing = new AbortController();
   const open = new Set<Duplex>();
   const tls = certificate && createTlsServer({ ...certificate, minVersion: 'TLSv1.2' });
@@ -61,6 +75,8 @@ export async function servePage(options: ServeOptions): Promise<PageServer> {
     const decision = decide(incoming, false);
     const token = door.tokenOf(incoming.headers);
     if (decision.kind === 'page' && decision.path === SESSION_PATH) return aboutAnswer(token, incoming);
+    if (decision.kind === 'page' && decision.path === HOST_CHECKS_PATH && hostChecks)
+      return Response.json({ checks: await hostChecks() }, { headers: { ...PAGE_HEADERS, 'cache-control': 'no-store' } });
     if (decision.kind === 'page') return pageAnswer(files(), decision.path, request.headers.get('if-none-match'));
     if (decision.kind === 'api') return noticed(await passOn.request(request, { path: decision.path, token }), token);
     if (decision.kind === 'refuse' || decision.kind === 'watch' || decision.kind === 'tunnel') return refusal(decision);
@@ -102,7 +118,8 @@ export async function servePage(options: ServeOptions): Promise<PageServer> {
     socket.once('close', () => open.delete(socket));
   });
   server.on('request', (incoming, outgoing) => {
-    const shown = async (request: Request) => refusalForPeople(await answer(incoming, request), textOf(incoming.headers['sec-fetch-dest']));
+    const shown = async (request: Request) =>
+      refusalForPeople(await answer(incoming, request).catch(failureResponse), textOf(incoming.headers['sec-fetch-dest']));
     void bridge({ incoming, outgoing, signal: closing.signal, answer: shown }).catch((error) => log.debug('request failed', { error }));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -122,6 +139,17 @@ export async function servePage(options: ServeOptions): Promise<PageServer> {
       for (const socket of open) socket.destroy();
       await closed;
     },
+  };
+}
+
+/** Programs are started for a look: those who ask at the same time share one. */
+function oneAtATime(look: LookAtHost): LookAtHost {
+  let looking: Promise<readonly HostCheck[]> | undefined;
+  return () => {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    return looking;
   };
 }
 

@@ -5,7 +5,7 @@ import type { Cluster } from '../client/node/kubeconfig.ts';
 import { linkDoor } from './link-door.ts';
 import type { PageFiles } from './page-files.ts';
 import { createPassOn } from './pass-on.ts';
-import { servePage } from './serve.ts';
+import { type LookAtHost, servePage } from './serve.ts';
 import { createSessions, linkTo, type SessionKeys } from './sessions.ts';
 
 export type UiServerOptions = {
@@ -20,6 +20,8 @@ export type UiServerOptions = {
   /** 0 takes any free port. */
   readonly port: number;
   readonly keys: SessionKeys;
+  /** Looks at the machine of the cluster; only where that is this one. */
+  readonly lookAtHost?: LookAtHost | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -33,12 +35,13 @@ export type UiServer = {
 
 /** Starts to listen; resolves when browsers can come. */
 export async function startUiServer(options: UiServerOptions): Promise<UiServer> {
-  const { cluster, reload, version, namespace, files, port, keys, clock, log } = options;
+  const { cluster, reload, version, namespace, files, port, keys, lookAtHost, clock, log } = options;
   const sessions = createSessions(keys, clock);
   const server = await servePage({
     passOn: createPassOn({ cluster, reload }),
     about: { server: cluster.server, context: cluster.context, namespace, version },
     files,
+    lookAtHost,
     host: '127.0.0.1',
     port,
     door: (own) => linkDoor(own, sessions),

@@ -46,9 +46,14 @@ export async function mayCreate(client: Client, namespace: string, { group, plur
   return may(client, namespace, { verb: 'create', group, resource: plural });
 }
 
+/** The right to delete objects of this kind. */
+export function rightToDelete({ group, plural }: Resource): Right {
+  return { verb: 'delete', group, resource: plural };
+}
+
 /** Whether the user may delete objects of this kind. */
-export async function mayDelete(client: Client, namespace: string, { group, plural }: Resource): Promise<boolean> {
-  return may(client, namespace, { verb: 'delete', group, resource: plural });
+export async function mayDelete(client: Client, namespace: string, resource: Resource): Promise<boolean> {
+  return may(client, namespace, rightToDelete(resource));
 }
 
 /** Whether the user may send disks to PVCs. */
@@ -67,7 +72,7 @@ export async function mayPlug(client: Client, namespace: string, isMachine: bool
   return may(client, namespace, { verb: 'update', group: SUBRESOURCES_GROUP, resource, subresource: 'addvolume' });
 }
 
-type Right = { readonly verb: string; readonly group: string; readonly resource: string; readonly subresource?: string };
+export type Right = { readonly verb: string; readonly group: string; readonly resource: string; readonly subresource?: string };
 
 function rightFor(action: BulkAction): Right {
   if (action === 'snapshot') return { verb: 'create', group: VM_SNAPSHOTS.group, resource: VM_SNAPSHOTS.plural };
@@ -76,7 +81,8 @@ function rightFor(action: BulkAction): Right {
   return { verb: 'update', group: SUBRESOURCES_GROUP, resource, subresource: action };
 }
 
-async function may(client: Client, namespace: string, right: Right): Promise<boolean> {
+/** Whether the user may do this, as the API server says. */
+export async function may(client: Client, namespace: string, right: Right): Promise<boolean> {
   const response = await client.request('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -41,7 +41,7 @@ export function ActivityList({ activities }: { readonly activities: readonly Act
                     {isWarning ? '▲ ' : ''}
                     {what}
                   </strong>{' '}
-                  {message}
+                  {message} <span class="faint only-narrow">{about}</span>
                   {count > 1 && <span class="faint"> ×{count}</span>}
                 </td>
               </tr>

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Node } from '../api/core/node.ts';
-import { deriveFindings } from './derive-nodes.ts';
+import { vmi } from '../testing/builders.ts';
+import { deriveCapacity, deriveFindings } from './derive-nodes.ts';
 
 const node = (conditions: NonNullable<Node['status']>['conditions'], labels: Record<string, string> = {}): Node => ({
   apiVersion: 'v1',
@@ -32,4 +33,20 @@ test('a node says what is wrong with it, as text, and that no machine comes ther
     'Cordoned: nothing new is placed here.',
     'No machine is placed here: no virt-handler of it answers.',
   ]);
+});
+
+test('a node says how much of it machines were given, which are here and have not ended', () => {
+  const machine = (nodeName: string, phase: 'Running' | 'Succeeded') => {
+    const made = vmi(phase, { nodeName });
+    return { ...made, spec: { ...made.spec, domain: { ...made.spec.domain, cpu: { cores: 2 } } } };
+  };
+  const here = { ...node([]), status: { capacity: { cpu: '4', memory: '8Gi' }, allocatable: { memory: '6Gi' } } };
+  assert.deepEqual(
+    deriveCapacity(here, [machine('n1', 'Running'), machine('n1', 'Running'), machine('n1', 'Succeeded'), machine('n2', 'Running')]),
+    {
+      machines: 2,
+      memoryBytes: { used: 2 * 128 * 2 ** 20, all: 6 * 2 ** 30 },
+      processors: { used: 4, all: 4 },
+    },
+  );
 });

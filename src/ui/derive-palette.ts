@@ -2,18 +2,24 @@
 import { ACTION_WORDS, type Action, deriveActions, type Forbidden } from './derive-actions.ts';
 import type { Machine } from './derive-machines.ts';
 import type { MachineTab, Place } from './derive-place.ts';
+import { THEME_WORDS, THEMES, type Theme } from './theme.ts';
 
 export type PaletteEntry = {
   readonly label: string;
   /** The same in a terminal, or where it leads. */
   readonly hint: string;
-  readonly does: { readonly go: Place } | { readonly action: Action; readonly machine: Machine };
+  readonly does: { readonly go: Place } | { readonly theme: Theme } | { readonly action: Action; readonly machine: Machine };
 };
 
 /** More than anybody reads; whoever wants another types a letter more. */
 const MOST = 20;
 const NOTHING_FORBIDDEN: Forbidden = new Set();
 const NOTHING_KNOWN: ReadonlyMap<string, Forbidden> = new Map();
+const THEME_ENTRIES: readonly PaletteEntry[] = THEMES.map((theme) => ({
+  label: `Theme: ${THEME_WORDS[theme]}`,
+  hint: 'in this browser',
+  does: { theme },
+}));
 const PAGES: readonly PaletteEntry[] = [
   { label: 'Machines', hint: 'g m', does: { go: { page: 'machines', text: '', status: '' } } },
   { label: 'Create a machine', hint: 'c', does: { go: { page: 'create' } } },
@@ -31,7 +37,7 @@ export function derivePalette(machines: readonly Machine[], text: string, forbid
     if (found.length >= MOST) break;
     found.push(...entriesOf(machine, forbidden.get(machine.namespace)).filter(fits));
   }
-  return found.slice(0, MOST);
+  return [...found, ...(words.length > 0 ? THEME_ENTRIES.filter(fits) : [])].slice(0, MOST);
 }
 
 function entriesOf(machine: Machine, forbidden = NOTHING_FORBIDDEN): PaletteEntry[] {

@@ -103,6 +103,7 @@ test('the palette has pages, machines and what can be done to them now, by any w
   assert.ok(labels(name).some((label) => label.startsWith('Stop')) && !labels(name).some((label) => label.startsWith('Start')));
   const [machine] = running();
   const many = Array.from({ length: 10_000 }, () => machine).flatMap((each) => each ?? []);
+  assert.deepEqual(labels('theme da'), ['Theme: dark']);
   assert.equal(derivePalette(many, '').length, 20);
   assert.deepEqual(labels('no such thing'), []);
   const rights = new Map([[machine?.namespace ?? '', new Set(['stop'] as const)]]);

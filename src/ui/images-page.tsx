@@ -4,7 +4,7 @@ import { PERSISTENT_VOLUME_CLAIMS } from '../api/core/volume.ts';
 import { DATA_VOLUMES } from '../api/kubevirt/kinds/data-volume.ts';
 import { keyOf } from '../api/meta.ts';
 import { deleteExactly } from '../sdk/delete-exactly.ts';
-import { mayCreate, mayUpload } from './act.ts';
+import { mayCreate, mayUpload, rightToDelete } from './act.ts';
 import { ConfirmFoot } from './confirm-foot.tsx';
 import { deleteCommand, deriveImageRows, deriveUsedImages, type ImageRow } from './derive-images.ts';
 import { deriveMachines } from './derive-machines.ts';
@@ -16,6 +16,7 @@ import { ImportDialog } from './import-dialog.tsx';
 import { PlaceLink } from './place-link.tsx';
 import { UploadDialog } from './upload-dialog.tsx';
 import { useFollowed } from './use-followed.ts';
+import { useMay } from './use-may.ts';
 import { useWork } from './use-work.ts';
 
 export function ImagesPage() {
@@ -118,18 +119,25 @@ function DropDialog({ row, close }: { readonly row: ImageRow; close(): void }) {
   useEffect(() => dialog.current?.showModal(), []);
   const { namespace, name, kind } = row;
   const isUpload = awaitsFile(row);
+  const resource = kind === 'DataVolume' ? DATA_VOLUMES : PERSISTENT_VOLUME_CLAIMS;
+  const isAllowed = useMay(namespace, rightToDelete(resource));
   const confirm = () =>
     work.run(async () => {
       if (isUpload) await uploads.cancel({ namespace, name });
-      else await deleteExactly(client, kind === 'DataVolume' ? DATA_VOLUMES : PERSISTENT_VOLUME_CLAIMS, row);
+      else await deleteExactly(client, resource, row);
       close();
     });
   return (
     <dialog ref={dialog} onClose={close} aria-labelledby="drop-question">
       <h2 id="drop-question">{isUpload ? `End the upload of ${name}?` : `Delete ${name}?`}</h2>
       <p>{isUpload ? 'What was sent of it is gone.' : 'The disk and all that is on it are gone.'}</p>
+      {!isAllowed && (
+        <p class="trouble" role="alert">
+          You may not delete disks in {namespace}.
+        </p>
+      )}
       <ConfirmFoot
-        {...{ commands: [deleteCommand(row)], work, word: 'Delete', confirm, isDanger: true }}
+        {...{ commands: [deleteCommand(row)], work, word: 'Delete', confirm, isDanger: true, isReady: isAllowed }}
         cancel={() => dialog.current?.close()}
       />
     </dialog>

@@ -7,6 +7,7 @@ import { deriveKey, KEYS, type KeyEffect } from './derive-keys.ts';
 import { deriveMachines, type Machine } from './derive-machines.ts';
 import type { Place } from './derive-place.ts';
 import { askForbidden, go, useSession } from './hooks.ts';
+import { chooseTheme, keptTheme, THEME_WORDS, THEMES } from './theme.ts';
 import { useWork } from './use-work.ts';
 
 /** How long the second key of two is waited for. */
@@ -98,6 +99,21 @@ function KeyHelp({ close }: { close(): void }) {
             onChange={(event) => (event.currentTarget.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, ''))}
           />
           Single letters do something, in this browser
+        </label>
+      </p>
+      <p>
+        <label>
+          Theme, in this browser{' '}
+          <select
+            value={keptTheme()}
+            onChange={(event) => chooseTheme(THEMES.find((theme) => theme === event.currentTarget.value) ?? 'system')}
+          >
+            {THEMES.map((theme) => (
+              <option key={theme} value={theme}>
+                {THEME_WORDS[theme]}
+              </option>
+            ))}
+          </select>
         </label>
       </p>
       <p class="buttons">

@@ -281,7 +281,7 @@ function NoMachines() {
         Create a machine
       </PlaceLink>
       <p class="faint">
-        In a terminal: <code>virtctl run</code>
+        In a terminal: <code>virtctl run {images[0] ?? 'IMAGE'}</code>
       </p>
     </main>
   );

@@ -4,11 +4,13 @@ import { systemClock } from '../base/clock.ts';
 import { App } from './app.tsx';
 import { NoSession } from './no-session.tsx';
 import { NothingToSeeError, type Session, startSession } from './session.ts';
+import { showTheme } from './theme.ts';
 import '@xterm/xterm/css/xterm.css'; // small, and a chunk that is loaded later brings no styles
 import './style.css';
 
 const RETRY_MS = 3_000;
 
+showTheme();
 const root = document.getElementById('app');
 if (!root) throw new Error('the page has no place for it');
 const session = await connect(root);

@@ -1,16 +1,14 @@
 /** The nodes, and how much of each is promised to machines. */
 
-import { isFinal } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { guestMemoryBytesOf } from '../api/kubevirt/vmi-size.ts';
 import { conditionOf } from '../api/meta.ts';
-import { parseQuantity } from '../base/quantity.ts';
-import { deriveFindings } from './derive-nodes.ts';
+import { deriveCapacity, deriveFindings, type Promised } from './derive-nodes.ts';
 import { useSession } from './hooks.ts';
+import { HostChecks } from './host-checks.tsx';
 import { PlaceLink } from './place-link.tsx';
 import { StatusWord } from './status-word.tsx';
 
 export function NodesPage() {
-  const { nodes, vmis } = useSession();
+  const { nodes, vmis, info } = useSession();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and has nothing else that keys could reach
     <main tabIndex={0}>
@@ -25,7 +23,7 @@ export function NodesPage() {
             <th scope="col">Machines</th>
             <th scope="col">Memory of guests</th>
             <th scope="col" class="wide">
-              Processors
+              Processors of guests
             </th>
             <th scope="col" class="wide">
               Version
@@ -36,9 +34,7 @@ export function NodesPage() {
           {(nodes?.list() ?? []).map((node) => {
             const { metadata, spec, status } = node;
             const findings = deriveFindings(node);
-            const here = vmis.list().filter((vmi) => vmi.status?.nodeName === metadata.name && !isFinal(vmi));
-            const used = here.reduce((sum, vmi) => sum + (guestMemoryBytesOf(vmi.spec) ?? 0), 0);
-            const all = parseQuantity(status?.allocatable?.['memory'] ?? status?.capacity?.['memory'] ?? '0') ?? 0;
+            const { machines, memoryBytes, processors } = deriveCapacity(node, vmis.list());
             const isReady = conditionOf(status?.conditions, 'Ready')?.status === 'True';
             const word = isReady ? (spec?.unschedulable ? 'Cordoned' : 'Ready') : 'Not ready';
             return (
@@ -55,30 +51,40 @@ export function NodesPage() {
                   ))}
                 </td>
                 <td>
-                  {here.length === 0 ? (
+                  {machines === 0 ? (
                     0
                   ) : (
                     <PlaceLink to={{ page: 'machines', text: '', status: '', node: metadata.name }}>
-                      {here.length === 1 ? 'one machine' : `${here.length} machines`}
+                      {machines === 1 ? 'one machine' : `${machines} machines`}
                     </PlaceLink>
                   )}
                 </td>
                 <td>
-                  <meter min={0} max={Math.max(all, 1)} value={used} aria-label={`Memory of guests on ${metadata.name}`} />{' '}
-                  {gibibytes(used)} of {gibibytes(all)} GiB
+                  <Bar of={memoryBytes} label={`Memory of guests on ${metadata.name}`} /> {gibibytes(memoryBytes.used)} of{' '}
+                  {gibibytes(memoryBytes.all)} GiB
                 </td>
-                <td class="wide">{status?.capacity?.['cpu'] ?? '–'}</td>
+                <td class="wide">
+                  <Bar of={processors} label={`Processors of guests on ${metadata.name}`} /> {processors.used} of {processors.all}
+                </td>
                 <td class="wide">{String(status?.nodeInfo?.kubeletVersion ?? '')}</td>
               </tr>
             );
           })}
         </tbody>
       </table>
-      <p class="faint">
-        Whether the machine of an embedded cluster is in order: <code>virtctl doctor</code>
-      </p>
+      {info.hasHostChecks ? (
+        <HostChecks />
+      ) : (
+        <p class="faint">
+          Whether the machine of an embedded cluster is in order: <code>virtctl doctor</code>
+        </p>
+      )}
     </main>
   );
+}
+
+function Bar({ of: { used, all }, label }: { readonly of: Promised; readonly label: string }) {
+  return <meter min={0} max={Math.max(all, 1)} value={used} aria-label={label} />;
 }
 
 function gibibytes(bytes: number): string {

@@ -5,6 +5,7 @@ import { ASKED_BACK, type Confirmation, ConfirmDialog } from './action-buttons.t
 import { deriveMachines } from './derive-machines.ts';
 import { derivePalette, type PaletteEntry } from './derive-palette.ts';
 import { go, useForbiddenOf, useSession } from './hooks.ts';
+import { chooseTheme } from './theme.ts';
 import { useWork } from './use-work.ts';
 
 export function Palette() {
@@ -43,6 +44,7 @@ function PaletteDialog({ close, ask }: { close(): void; ask(confirmation: Confir
 
   const does = ({ does }: PaletteEntry) => {
     if ('go' in does) go(does.go);
+    else if ('theme' in does) chooseTheme(does.theme);
     else if (ASKED_BACK.has(does.action)) ask(does);
     else
       return void work.run(async () => {

@@ -23,6 +23,8 @@ export type SessionInfo = {
   /** Who is signed in, where people do. */
   readonly user?: string;
   readonly canSignOut?: boolean;
+  /** What is found on the machine of the cluster can be asked for. */
+  readonly hasHostChecks?: boolean;
 };
 
 /** The user sees nothing in the namespace that is shown; there may be another one. */

@@ -9,7 +9,9 @@ import { startWebServer, type WebServer } from '../base/node/web-server.ts';
 import { type FollowedConfiguration, followConfiguration } from '../client/follow-configuration.ts';
 import { followPresets } from '../client/follow-presets.ts';
 import { answerReview, isReviewPath } from './admission/answer-review.ts';
+import { CreatedMachines } from './created-machines.ts';
 import { answerExternal, externalExportOf } from './export/pass-on-export.ts';
+import { LastConnections } from './last-connections.ts';
 import { answer, open, type RouteOptions } from './routes.ts';
 import { StreamAccess } from './stream-access.ts';
 import { addStreamMetrics } from './stream-metrics.ts';
@@ -43,8 +45,13 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
   const { client, pki, host, port, clock, log, signal } = options;
   const configuration = options.configuration ?? followConfiguration({ client, clock, log, signal });
   const presets = followPresets({ client, clock, log, signal });
-  const streams = new StreamAccess({ client, clock, log, signal });
-  if (options.metrics) addStreamMetrics(options.metrics, streams, signal);
+  const connections = new LastConnections(clock);
+  const created = new CreatedMachines();
+  const streams = new StreamAccess({ client, clock, log, signal, onOpen: connections.observe });
+  if (options.metrics) {
+    addStreamMetrics(options.metrics, streams, signal);
+    for (const family of [connections, created]) options.metrics.add(family, signal);
+  }
   const server = await startWebServer({
     serving: pki.virtApi,
     clientCa: pki.frontProxyCa,
@@ -55,7 +62,8 @@ export async function startVirtApi(options: VirtApiOptions): Promise<VirtApi> {
     async handle(request, { peer, rawHeaders }) {
       const { pathname } = new URL(request.url);
       if (OPEN_PATHS.includes(pathname)) return new Response('ok');
-      if (isReviewPath(pathname)) return answerReview(request, pathname, { client, clock, configuration, presets, log }); // webhooks are called without a client certificate
+      if (isReviewPath(pathname))
+        return answerReview(request, pathname, { client, clock, configuration, presets, log, onCreate: created.observe }); // webhooks are called without a client certificate
       if (isUploadPath(pathname)) return answerUpload(request, { client, clock, identity: pki.virtHandlerClient });
       const exported = externalExportOf(pathname);
       if (exported) return answerExternal(request, exported, client);

@@ -20,12 +20,21 @@ type Claim = { readonly caller: Caller; readonly attributes: ResourceAttributes 
 type End = () => void;
 type Held = Claim & { readonly ends: Set<End> };
 
+export type StreamAccessOptions = {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Told of each stream when it begins. */
+  readonly onOpen?: (attributes: ResourceAttributes) => void;
+  readonly signal: AbortSignal;
+};
+
 export class StreamAccess {
   readonly #held = new Map<string, Held>();
-  readonly #options: { readonly client: Client; readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal };
+  readonly #options: StreamAccessOptions;
 
   /** Looks until the signal aborts. */
-  constructor(options: { client: Client; clock: Clock; log: Logger; signal: AbortSignal }) {
+  constructor(options: StreamAccessOptions) {
     this.#options = options;
     void this.#run();
   }
@@ -33,6 +42,7 @@ export class StreamAccess {
   /** Ends the stream when its caller may no longer have it. */
   add({ socket, ...claim }: Claim & { readonly socket: Duplex }): void {
     if (socket.destroyed) return;
+    this.#options.onOpen?.(claim.attributes);
     socket.once(
       'close',
       this.#hold(claim, () => socket.destroy()),

@@ -16,7 +16,7 @@ test('streams of all callers to one machine are counted together, by what they a
   const shown = await Promise.all(metrics.all().map(async ({ name, samples }) => [name, await samples()]));
   assert.deepEqual(shown, [
     ['kubevirt_console_active_connections', [{ labels: { namespace: 'default', vmi: 'db' }, value: 3 }]],
-    ['kubevirt_portforward_active_tunnels', [{ labels: { namespace: 'default', name: 'web' }, value: 1 }]],
+    ['kubevirt_portforward_active_tunnels', [{ labels: { namespace: 'default', vmi: 'web' }, value: 1 }]],
     ['kubevirt_vnc_active_connections', []],
   ]);
 });

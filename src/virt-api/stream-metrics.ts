@@ -2,23 +2,23 @@
 import type { MetricFamilies } from '../base/metrics.ts';
 import type { OpenStream } from './stream-access.ts';
 
-type Family = { readonly subresource: string; readonly name: string; readonly help: string; readonly label: 'vmi' | 'name' };
+type Family = { readonly subresource: string; readonly name: string; readonly help: string };
 
 const FAMILIES: readonly Family[] = [
-  { subresource: 'console', name: 'kubevirt_console_active_connections', help: 'Serial consoles that are open.', label: 'vmi' },
-  { subresource: 'vnc', name: 'kubevirt_vnc_active_connections', help: 'Screens that are open.', label: 'vmi' },
-  { subresource: 'portforward', name: 'kubevirt_portforward_active_tunnels', help: 'Forwarded ports that are open.', label: 'name' },
+  { subresource: 'console', name: 'kubevirt_console_active_connections', help: 'Serial consoles that are open.' },
+  { subresource: 'vnc', name: 'kubevirt_vnc_active_connections', help: 'Screens that are open.' },
+  { subresource: 'portforward', name: 'kubevirt_portforward_active_tunnels', help: 'Forwarded ports that are open.' },
 ];
 
 /** Shows them until the signal aborts. */
 export function addStreamMetrics(metrics: MetricFamilies, streams: { open(): readonly OpenStream[] }, signal: AbortSignal): void {
-  for (const { subresource, label, ...family } of FAMILIES) {
+  for (const { subresource, ...family } of FAMILIES) {
     const samples = () => {
       const counts = new Map<string, { readonly labels: Record<string, string>; value: number }>();
       for (const { attributes, count } of streams.open()) {
         if (attributes.subresource !== subresource) continue;
         const { namespace, name = '' } = attributes;
-        const counted = counts.get(`${namespace}/${name}`) ?? { labels: { namespace, [label]: name }, value: 0 };
+        const counted = counts.get(`${namespace}/${name}`) ?? { labels: { namespace, vmi: name }, value: 0 };
         counted.value += count;
         counts.set(`${namespace}/${name}`, counted);
       }

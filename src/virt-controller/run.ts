@@ -81,7 +81,7 @@ export type VirtControllerOptions = {
 /** Runs all controllers until the signal aborts; resolves when the last has finished what it was doing. */
 export async function runVirtController(options: VirtControllerOptions): Promise<void> {
   const { client, clock, log, signal, launcherImage = 'kubevirt-ts/virt-launcher:latest', containerDisks } = options;
-  const shared = { client, clock, log, signal };
+  const shared = { client, clock, log, signal, ...(options.metrics && { metrics: options.metrics }) };
   const vms = startCache({ ...shared, resource: VMS, indexes: { ...byController, ...byDataVolume } });
   const vmis = startCache({ ...shared, resource: VMIS, indexes: { ...byController, ...byClaim } });
   const pods = startCache({
@@ -115,13 +115,14 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const poolOf = (vm: KubeObject | undefined) => vm && ownerKeysOf(POOLS.kind)(vm)[0];
   const forPools = rememberWriteErrors({ client, kind: VMS.kind, keyOf: poolOf, keyAt: (at) => poolOf(vms.get(keyOf(at))) });
   const migrations = startCache({ ...shared, resource: MIGRATIONS, indexes: byVmi });
-  if (options.metrics) addControllerMetrics({ metrics: options.metrics, vms, vmis, migrations, pods, launcherImage, signal });
   const forMigrations = rememberWriteErrors({ client, kind: PODS.kind, keyOf: migrationKeyOf });
   const kubeVirts = startCache({ ...shared, resource: KUBEVIRTS });
   const policies = startCache({ ...shared, resource: MIGRATION_POLICIES });
   const launchers = { launcherImage, containerDisks, configuration };
   const snapshots = startCache({ ...shared, resource: VM_SNAPSHOTS, indexes: bySource });
   const contents = startCache({ ...shared, resource: VM_SNAPSHOT_CONTENTS });
+  const shown = { vms, vmis, migrations, claims: claimSizes, snapshots, pods, launcherImage, configuration };
+  if (options.metrics) addControllerMetrics({ ...shared, ...shown, metrics: options.metrics });
   const dataVolumes = startCache({ ...shared, resource: DATA_VOLUMES, indexes: byController });
   const importers = startCache({ ...shared, resource: PODS, labelSelector: LABEL_CDI });
   const importer = { image: options.importerImage ?? 'kubevirt-ts/virt-importer:latest', way: containerDisks ?? 'image-volume' } as const;

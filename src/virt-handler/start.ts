@@ -11,6 +11,7 @@ import { offerDevices } from './devices/offer-devices.ts';
 import { runHeartbeat } from './heartbeat.ts';
 import { addGuestFamilies } from './metrics/guest-families.ts';
 import { GuestMeter } from './metrics/guest-meter.ts';
+import { GuestPanics } from './metrics/guest-panics.ts';
 import { PodProcesses } from './metrics/pod-processes.ts';
 import { UsageHistories } from './metrics/usage-histories.ts';
 import { startGuestNetwork } from './network/controller.ts';
@@ -64,6 +65,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
   const { client, nodeName, kubeletRoot, certs, host, port, clock, signal, allowedClients = [VIRT_HANDLER_CLIENT_NAME] } = options;
   const log = options.log.with({ component: 'virt-handler' });
   const runLogs = options.runLogsFolder === undefined ? undefined : new RunLogs(options.runLogsFolder);
+  const panics = new GuestPanics();
   let current = certs;
   const domains = new Domains({
     kubeletRoot,
@@ -71,6 +73,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     log,
     identity: () => current.migration && { ...current.migration, ca: current.ca },
     onReset: (key) => network.hasReset(key),
+    onPanic: (key, told) => panics.observe(key, told),
     takesConnection: (key, guestPort, inTime) => network.asks(key, guestPort, inTime),
     ...(runLogs && { runLogs }),
   });
@@ -78,6 +81,7 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
   const caches = startNodeCaches(common);
   const network = startGuestNetwork({
     ...common,
+    metrics: options.metrics,
     ...caches,
     monitor: (key, line) => domains.monitor(key, line),
     wireOf: (key) => wireOf(domains.guest(key), clock),
@@ -98,10 +102,13 @@ export async function startVirtHandler(options: VirtHandlerOptions): Promise<Vir
     log,
   });
   const server = await startHandlerServer({ certs, allowedClients, host, port, clock, log, answers });
-  if (options.metrics) addGuestFamilies({ metrics: options.metrics, nodeName, figures: () => meter.figures(), signal });
+  if (options.metrics) {
+    addGuestFamilies({ metrics: options.metrics, nodeName, figures: () => meter.figures(), signal });
+    options.metrics.add(panics.family, signal);
+  }
   const stopped = Promise.all([
     meter.run(signal),
-    runDomainController({ ...common, ...caches, domains }),
+    runDomainController({ ...common, ...caches, domains, metrics: options.metrics }),
     runHeartbeat(common),
     network.stopped,
     offerDevices(options.devicePlugins, { ...common, configuration: options.configuration ?? followConfiguration(common) }),

@@ -8,6 +8,7 @@ import { type KubeObject, keyOf } from '../api/meta.ts';
 import { apiVersionOf } from '../api/resource.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { MetricFamilies } from '../base/metrics.ts';
 import { startCache } from '../client/cache.ts';
 import type { Client } from '../client/client.ts';
 import { runController } from '../reconcile/controller.ts';
@@ -27,6 +28,8 @@ export type OperatorOptions = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** Where to show how much there is to do. */
+  readonly metrics?: MetricFamilies;
   /** The objects of deploy/. */
   readonly manifests: readonly KubeObject[];
   readonly defaults: Defaults;

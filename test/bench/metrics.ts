@@ -125,6 +125,8 @@ export async function costOfScrapes() {
       ['root', 'data'],
     ),
     networks: readNetworks([{ 'hardware-address': '02:01', statistics: {} }], new Map([['02:01', 'default']])),
+    vcpus: [{ id: 0, state: 'running', seconds: 1, delaySeconds: 1 }],
+    fileSystems: [{ diskName: 'vda1', mountPoint: '/', fileSystemType: 'ext4', usedBytes: 1, totalBytes: 2 }],
   };
   const measured = vmis.map((each) => ({ vmi: each, figures }));
   addGuestFamilies({ metrics, nodeName: 'n1', figures: async () => measured, signal: new AbortController().signal });

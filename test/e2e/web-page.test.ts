@@ -108,6 +108,7 @@ test('every page of it is there, and says what the server says', { skip: skipOnR
   await page.getByRole('img', { name: 'Screen of web, opens it' }).waitFor();
   for (const step of ['QEMU runs', 'First serial output', 'Login prompt'])
     await page.getByRole('listitem').filter({ hasText: step }).waitFor();
+  await isMeasured();
   await takePicture(page, 'overview');
   await fitsPhone('overview');
   assert.deepEqual(await accessibilityFaults(page), [], 'overview');
@@ -219,6 +220,23 @@ async function typeOnScreen(): Promise<void> {
   assert.deepEqual(await accessibilityFaults(page), [], 'text for the screen');
   await page.getByRole('button', { name: 'Type it' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+}
+
+/** The cluster shows of web, which runs, what its node sees, whoever entered it, and how it started; and of itself what works. */
+async function isMeasured(): Promise<void> {
+  const text = await cluster.must('kubectl', ['get', '--raw', '/metrics']);
+  const named = 'namespace="default",name="web"';
+  for (const series of [
+    new RegExp(`^kubevirt_vmi_vcpu_seconds_total\\{node="[^"]+",${named},id="0",state="(running|blocked)"\\} [\\d.]+$`, 'm'),
+    new RegExp(`^kubevirt_vmi_memory_resident_bytes\\{node="[^"]+",${named}\\} \\d+$`, 'm'),
+    new RegExp(`^kubevirt_vm_disk_allocated_size_bytes\\{${named},persistentvolumeclaim="web-root",.*,device="root"\\} ${2 ** 30}$`, 'm'),
+    /^kubevirt_vmi_last_api_connection_timestamp_seconds\{namespace="default",vmi="web"\} \d+$/m,
+    /^kubevirt_vm_created_by_pod_total\{namespace="default"\} \d+$/m,
+    /^kubevirt_vmi_phase_transition_time_from_creation_seconds_count\{phase="Running"\} \d+$/m,
+    /^kubevirt_workqueue_adds_total\{name="virt-handler"\} \d+$/m,
+    ...['api', 'controller', 'handler'].map((component) => new RegExp(`^kubevirt_virt_${component}_ready_status 1$`, 'm')),
+  ])
+    assert.match(text, series);
 }
 
 /** The settings of web, which runs: a label is live, processors wait for a restart; then its YAML, while somebody else changes it. */
@@ -425,6 +443,20 @@ test('who may only look signs in with a token, sees machines, and is told why he
     const button = page.getByRole('button', { name: `you may not ${action} machines in default` });
     assert.equal(await button.getAttribute('aria-disabled'), 'true', action);
   }
+  await page.getByRole('link', { name: 'Console', exact: true }).click();
+  for (const [part, what] of [
+    ['Serial', 'open consoles'],
+    ['Screen', 'see screens'],
+    ['Shell', 'run commands in guests'],
+    ['Logs', 'read logs'],
+  ] as const) {
+    await page.getByRole('link', { name: part, exact: true }).click();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: `You may not ${what} of machines in default.` })
+      .waitFor();
+  }
+  assert.deepEqual(await accessibilityFaults(page), [], 'refused console');
   await page.keyboard.press('s');
   await page.getByRole('alert').filter({ hasText: 'Cannot start shown: you may not start machines in default' }).waitFor();
   assert.deepEqual(await accessibilityFaults(page), [], 'refused key');
@@ -489,6 +521,7 @@ test('in the dark every page can be read, nodes are listed, and what others wrot
   for (const name of ['Nodes', 'Activity', 'Images', 'Machines']) {
     await page.getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { name }).first().waitFor();
+    if (name === 'Nodes') await page.getByRole('row', { name: /api https:.* answered in/ }).waitFor(); // what doctor finds
     assert.deepEqual(await accessibilityFaults(page), [], name);
     await assertTextOnly(page, name);
     await takePicture(page, `dark-${name.toLowerCase()}`);

@@ -1,6 +1,7 @@
 /** The list of machines in a real browser, of machines that nobody runs: what is done to many, and how machines in trouble look. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, Page, Route } from 'playwright-core';
 import { VMS } from '../../src/api/kubevirt/kinds/virtual-machine.ts';
 import { tinySpec } from '../../src/testing/builders.ts';
@@ -157,6 +158,43 @@ test('machines in trouble, with long names and states, keep the height of their 
   }
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+test('the theme is chosen in the palette, against what the system says, and is kept', { skip }, async () => {
+  const isDark = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor === 'rgb(20, 23, 28)');
+  const choose = async (words: string) => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill(words);
+    await page.getByRole('option', { name: new RegExp(words), selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Commands' }).waitFor({ state: 'detached' });
+  };
+  assert.equal(await isDark(), false);
+  await choose('Theme: dark');
+  assert.equal(await isDark(), true);
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.reload();
+  await page.getByRole('heading', { name: /^Machines \d+$/ }).waitFor();
+  assert.equal(await isDark(), true);
+  await choose('Theme: as the system');
+  assert.equal(await isDark(), false);
+});
+
+test('another site that frames the page frames nothing', { skip }, async () => {
+  const { origin } = new URL(page.url());
+  const evil = await page.context().newPage();
+  await evil.route('http://evil.example/', (route) =>
+    route.fulfill({ contentType: 'text/html', body: `<iframe src="${origin}/"></iframe><iframe src="${origin}/session.json"></iframe>` }),
+  );
+  await evil.goto('http://evil.example/', { waitUntil: 'load' });
+  const [, ...frames] = evil.frames();
+  assert.equal(frames.length, 2);
+  for (const frame of frames) {
+    // of a page that the browser has put there itself nothing may be told
+    const content = await Promise.race([frame.content().catch(() => ''), pause(2_000, '')]);
+    assert.doesNotMatch(content, /Machines|needs a link|"server"/);
+  }
+  await evil.close();
 });
 
 test('a browser that is not let in any more is told so while it looks on, and shown what to do when it comes again', { skip }, async () => {

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { NAMESPACES } from '../../src/api/core/namespace.ts';
+import { NODES } from '../../src/api/core/node.ts';
 import { MIGRATIONS } from '../../src/api/kubevirt/kinds/migration.ts';
 import { VMS } from '../../src/api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
 import { tinySpec } from '../../src/testing/builders.ts';
-import { accessibilityFaults, openPage, startBrowser, whyNoBrowser } from '../e2e/browser.ts';
+import { accessibilityFaults, openPage, startBrowser, takePicture, whyNoBrowser } from '../e2e/browser.ts';
 import { type PageOfMachines, startPageOfMachines } from './page-of-machines.ts';
 
 const skip = whyNoBrowser ?? false;
@@ -65,6 +66,31 @@ test('a move is shown under Activity while it goes, and is ended there', { skip 
   await page.getByRole('button', { name: 'Cancel the move of db' }).and(page.locator('[aria-disabled=false]')).waitFor();
   const left = await client.get(MIGRATIONS, metadata);
   assert.ok(left === undefined || left.metadata.deletionTimestamp);
+});
+
+test('nodes say what machines were given, and what is wrong with the machine of the cluster, with the fix', { skip }, async () => {
+  const allocatable = { cpu: '4', memory: '8Gi' };
+  const conditions = [{ type: 'Ready', status: 'True' as const }];
+  const metadata = { name: 'n1', labels: { 'kubevirt.io/schedulable': 'true' } };
+  await served.client.create(NODES, {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata,
+    status: { allocatable, capacity: allocatable, conditions },
+  });
+  await page.goto(`${new URL(page.url()).origin}/nodes`);
+  await page.getByRole('row', { name: /n1/ }).getByText('2 of 4').waitFor(); // db, and the machine that the page was started with
+  const rows = page.getByRole('region', { name: 'The machine of this cluster' }).getByRole('row');
+  await rows.filter({ hasText: 'Fix: set VIRT_HOME to a folder on a bigger disk' }).waitFor();
+  assert.deepEqual(
+    (await rows.locator('td:nth-child(2)').allInnerTexts()).map((text) => text.trim()),
+    ['data disk', 'acceleration', 'node'],
+  );
+  assert.equal(await page.locator('img[src="x"]').count(), 0);
+  await page.getByRole('button', { name: 'Look again' }).click();
+  await rows.first().waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await takePicture(page, 'nodes');
 });
 
 test('no part of the page broke', { skip }, () => assert.deepEqual(broken, []));

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VMS } from '../../src/api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
+import type { HostCheck } from '../../src/api/page/host-checks.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import type { Client } from '../../src/client/client.ts';
@@ -19,6 +20,13 @@ import { buildUi } from '../../tools/ui/build.ts';
 
 /** Written at once. */
 const AT_ONCE = 100;
+
+/** As `virtctl doctor` could find them. */
+const HOST_CHECKS: readonly HostCheck[] = [
+  { name: 'node', status: 'ok', text: 'v24.1.0' },
+  { name: 'acceleration', status: 'warning', text: '<img src=x onerror=alert(1)>', fix: 'turn on virtualization in the firmware' },
+  { name: 'data disk', status: 'failed', text: '0 MiB free', fix: 'set VIRT_HOME to a folder on a bigger disk' },
+];
 
 export type PageOfMachines = AsyncDisposable & {
   readonly client: Client;
@@ -53,6 +61,7 @@ export async function startPageOfMachines(count: number): Promise<PageOfMachines
       files: () => files,
       port,
       keys: { link: newKey(), session: newKey() },
+      lookAtHost: async () => HOST_CHECKS,
       clock: systemClock,
       log: silentLogger,
     });

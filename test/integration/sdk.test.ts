@@ -99,6 +99,43 @@ test('what is followed is told from the beginning, the latest of each object, un
   assert.deepEqual([told[0], told[1], told.at(-1)], ['changed one', 'changed two', 'deleted two 3']);
 });
 
+test('a list is awaited or gone through, and what is refused is thrown in either way', async (t) => {
+  const { kubevirt } = await start(t);
+  for (const name of ['a', 'b']) await kubevirt.create({ name, image: IMAGE, isStarted: false });
+  const names: string[] = [];
+  for await (const { metadata } of kubevirt.vms.list()) names.push(metadata.name);
+  assert.deepEqual([names, (await kubevirt.vms.list({ fieldSelector: 'metadata.name=b' })).length], [['a', 'b'], 1]);
+  const wrong = kubevirt.kind({ ...VMS, plural: 'nonsenses' });
+  await assert.rejects(wrong.list(), { code: 404 });
+  const goThrough = async () => {
+    for await (const _ of wrong.list()) assert.fail('there is nothing');
+  };
+  await assert.rejects(goThrough, { code: 404 });
+});
+
+test('every call ends with its signal', async (t) => {
+  const { kubevirt } = await start(t);
+  await kubevirt.create({ name: 'web', image: IMAGE });
+  const signal = AbortSignal.abort(new Error('enough'));
+  const vm = kubevirt.vm('web');
+  const calls: Readonly<Record<string, () => PromiseLike<unknown>>> = {
+    get: () => vm.get({ signal }),
+    instance: () => vm.instance({ signal }),
+    why: () => vm.why({ signal }),
+    patch: () => vm.patch({}, { signal }),
+    start: () => vm.start({ signal }),
+    exec: () => vm.exec(['true'], { signal }),
+    logs: () => vm.logs({ previous: true, signal }),
+    waitFor: () => vm.waitFor('Running', { signal }),
+    delete: () => vm.delete({ signal }),
+    list: () => kubevirt.vms.list({ signal }),
+    follow: () => kubevirt.vms.follow({ signal })[Symbol.asyncIterator]().next(),
+    create: () => kubevirt.create({ name: 'other', image: IMAGE }, { signal }),
+  };
+  for (const [name, call] of Object.entries(calls)) await assert.rejects(async () => call(), /enough/, name);
+  assert.equal((await kubevirt.vms.list()).length, 1);
+});
+
 test('what may not be followed is thrown, not tried for ever', async (t) => {
   const { kubevirt } = await start(t);
   const follow = async () => {

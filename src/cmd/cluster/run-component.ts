@@ -73,6 +73,6 @@ function clientFor(
   metrics: MetricFamilies,
 ): { client: Client; limit: LimitedFetch['limit'] } {
   const cluster = kubeconfig ? loadKubeconfig(kubeconfig) : inClusterConfig();
-  const { fetch, limit } = limitRequests(countRequests(createTlsFetch(cluster), metrics), systemClock);
+  const { fetch, limit } = limitRequests(countRequests(createTlsFetch(cluster), metrics, systemClock), systemClock);
   return { client: createClient({ fetch, baseUrl: cluster.server, userAgent: `${name}/${VERSION}` }), limit };
 }

@@ -42,6 +42,7 @@ import { mirrorPod, publishEndpoint } from './mirror-pods.ts';
 import { publishApiServer, publishClusterDns, runServiceNetwork } from './network.ts';
 import { runNodePower } from './node-power/controller.ts';
 import { SwitchableNode } from './node-power/switchable-node.ts';
+import { addReadyMetrics } from './ready-metrics.ts';
 import { requestHeaderTrust } from './request-header-trust.ts';
 import { type Api, INSTALLER } from './start-api.ts';
 import { startCommonInstancetypes } from './start-common-instancetypes.ts';
@@ -148,6 +149,11 @@ export async function startComponents(options: EmbeddedComponentsOptions): Promi
   const power = runNodePower({ ...as(INSTALLER, 'node-power'), client: admin, nodes });
   // After the first beat of every node: to it they have been silent for as long as we were away.
   const lifecycle = runNodeLifecycle(as('system:serviceaccount:kube-system:node-controller', 'node-lifecycle'));
+  addReadyMetrics(metrics, {
+    isApiReady: () => virtApi.whyNotReady() === undefined,
+    areHandlersReady: () => nodes.every((node) => node.power === 'running'),
+    signal,
+  });
   const controller = runVirtController({
     ...as(userNameOf('virt-controller'), 'virt-controller'),
     metrics,

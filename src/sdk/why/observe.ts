@@ -16,9 +16,22 @@ import { ApiError, isApiError } from '../../base/errors.ts';
 import type { Client } from '../../client/client.ts';
 import type { Observed } from './observed.ts';
 
-export type Where = { readonly client: Client; readonly namespace: string; readonly name: string; readonly clock: Clock };
+export type Where = {
+  readonly client: Client;
+  readonly namespace: string;
+  readonly name: string;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal;
+};
+type Reader = Pick<Client, 'get' | 'list'>;
 
-export async function observeWhy({ client, namespace, name, clock }: Where): Promise<Observed> {
+export async function observeWhy({ client: whole, namespace, name, clock, signal }: Where): Promise<Observed> {
+  const client: Reader = signal
+    ? {
+        get: (resource, at) => whole.get(resource, at, { signal }),
+        list: (resource, options) => whole.list(resource, { ...options, signal }),
+      }
+    : whole;
   const at = { namespace, name };
   const [vm, vmi, nodes] = await Promise.all([client.get(VMS, at), client.get(VMIS, at), visibleNodes(client)]);
   if (!vm && !vmi) throw new ApiError('NotFound', `there is no virtual machine "${name}" in namespace ${namespace}`);
@@ -41,7 +54,7 @@ export async function observeWhy({ client, namespace, name, clock }: Where): Pro
 }
 
 /** Not everybody may look at nodes; the rest of the answer is worth having without. */
-async function visibleNodes(client: Client): Promise<readonly Node[] | undefined> {
+async function visibleNodes(client: Reader): Promise<readonly Node[] | undefined> {
   try {
     return (await client.list(NODES)).items;
   } catch (error) {
@@ -50,7 +63,7 @@ async function visibleNodes(client: Client): Promise<readonly Node[] | undefined
   }
 }
 
-async function launcherPod(client: Client, namespace: string, vmi: KubeObject): Promise<Pod | undefined> {
+async function launcherPod(client: Reader, namespace: string, vmi: KubeObject): Promise<Pod | undefined> {
   const { items } = await client.list(PODS, { namespace, labelSelector: `${LABEL_CREATED_BY}=${vmi.metadata.uid}` });
   const own = items.filter((pod) => isLauncherOf(pod, vmi)).sort((a, b) => madeAt(a) - madeAt(b));
   return own.findLast((pod) => !isPodFinal(pod)) ?? own.at(-1);
@@ -61,7 +74,7 @@ function madeAt(object: KubeObject): number {
 }
 
 async function claimsOf(
-  client: Client,
+  client: Reader,
   namespace: string,
   volumes: readonly Volume[],
 ): Promise<Map<string, PersistentVolumeClaim | undefined>> {
@@ -73,7 +86,7 @@ async function claimsOf(
 
 type Events = Required<Pick<Observed, 'events' | 'pastEvents'>>;
 
-async function eventsOf(client: Client, namespace: string, objects: readonly (KubeObject | undefined)[]): Promise<Events> {
+async function eventsOf(client: Reader, namespace: string, objects: readonly (KubeObject | undefined)[]): Promise<Events> {
   const uids = objects.flatMap((object) => object?.metadata.uid ?? []);
   const names = [...new Set(objects.flatMap((object) => object?.metadata.name ?? []))];
   const lists = await Promise.all(names.map((name) => client.list(EVENTS, { namespace, fieldSelector: `involvedObject.name=${name}` })));

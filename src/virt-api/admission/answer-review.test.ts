@@ -69,6 +69,22 @@ describe('VirtualMachine', () => {
   test('a good one is taken without a word', async () => {
     assert.deepEqual(await review({ object: VM }), { uid: 'u1', allowed: true, warnings: [] });
   });
+  test('one that is made is counted; one that is refused, tried or changed is not', async () => {
+    const counted: string[][] = [];
+    const onCreate = (...told: string[]) => counted.push(told);
+    const send = async (object: JsonObject, asked: JsonObject) => {
+      const request = { uid: 'u1', operation: 'CREATE', userInfo: { username: USER }, object, ...asked };
+      const body = JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request });
+      const path = '/validate/virtualmachines';
+      await answerReview(new Request(`https://virt-api${path}`, { method: 'POST', body }), path, { ...worldWith(), onCreate });
+    };
+    const mine = changed(VM, { metadata: { namespace: 'team' } });
+    await send(mine, {});
+    await send(mine, { dryRun: true });
+    await send(mine, { operation: 'UPDATE', oldObject: mine });
+    await send(changed(mine, { spec: { running: true } }), {});
+    assert.deepEqual(counted, [['VirtualMachine', 'team']]);
+  });
   test('running and runStrategy exclude each other', async () => {
     assert.deepEqual(fields(await review({ object: changed(VM, { spec: { running: true } }) })), ['spec.running']);
   });

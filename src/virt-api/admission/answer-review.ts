@@ -27,6 +27,8 @@ type World = {
   readonly configuration: FollowedConfiguration;
   readonly presets: FollowedPresets;
   readonly log: Logger;
+  /** Told of each object that is to be made, of which nothing is wrong. */
+  readonly onCreate?: (kind: string, namespace: string) => void;
 };
 type Answer = (request: AdmissionRequest, world: World) => JsonObject | Promise<JsonObject>;
 
@@ -83,7 +85,7 @@ function answersFor(kind: AdmittedKind): [path: string, answer: Answer][] {
   ];
 }
 
-async function validated(kind: AdmittedKind, request: AdmissionRequest, { client, configuration }: World): Promise<JsonObject> {
+async function validated(kind: AdmittedKind, request: AdmissionRequest, { client, configuration, onCreate }: World): Promise<JsonObject> {
   const { object, oldObject } = request;
   if (!object || (await kind.isElsewhere?.(client))) return { allowed: true };
   const isSame = oldObject !== undefined && deepEqual(object['spec'], oldObject['spec']);
@@ -93,6 +95,7 @@ async function validated(kind: AdmittedKind, request: AdmissionRequest, { client
   const wrong = isSettled ? [] : newCauses(await found(object), oldObject ? await found(oldObject) : []);
   const causes = [...(kind.validateChange?.(request) ?? []), ...((await kind.validateBeside?.(request, client)) ?? []), ...wrong];
   if (causes.length > 0) return denied(kind, object.metadata.name, causes);
+  if (request.operation === 'CREATE' && !request.isDryRun) onCreate?.(kind.resource.kind, object.metadata.namespace ?? '');
   return { allowed: true, warnings: isSettled ? [] : (kind.warn?.(object) ?? []) };
 }
 

@@ -10,9 +10,9 @@ import type { ObservedVmBackup } from './observed.ts';
 
 /** Runs until the signal aborts. */
 export function runVmBackupController(
-  options: VmBackupObserver & Pick<ControllerOptions<ObservedVmBackup>, 'log' | 'signal'>,
+  options: VmBackupObserver & Pick<ControllerOptions<ObservedVmBackup>, 'log' | 'metrics' | 'signal'>,
 ): Promise<void> {
-  const { client, clock, log, signal, backups, trackers, vms, vmis, pods, attachments } = options;
+  const { client, clock, log, metrics, signal, backups, trackers, vms, vmis, pods, attachments } = options;
   const keysOf = (objects: readonly KubeObject[]) => objects.map(({ metadata }) => keyOf(metadata));
   const ofTracker = ({ metadata }: KubeObject) => keysOf(backups.byIndex(BY_SOURCE, sourceKey(VM_BACKUP_TRACKERS.kind, metadata)));
   const ofMachine = (at: Parameters<typeof keyOf>[0]) => {
@@ -24,6 +24,7 @@ export function runVmBackupController(
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [
       changesOf(backups, ({ metadata }) => [keyOf(metadata)]),

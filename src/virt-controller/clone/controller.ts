@@ -8,6 +8,7 @@ import { type VirtualMachineSnapshot, VM_SNAPSHOTS } from '../../api/kubevirt/ki
 import { keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MetricFamilies } from '../../base/metrics.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
@@ -21,6 +22,8 @@ export type VmCloneOptions = {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where to show how much there is to do. */
+  readonly metrics?: MetricFamilies | undefined;
   readonly signal: AbortSignal;
   readonly clones: Cache<VirtualMachineClone>;
   readonly snapshots: Cache<VirtualMachineSnapshot>;
@@ -30,12 +33,13 @@ export type VmCloneOptions = {
 
 /** Runs until the signal aborts. */
 export function runVmCloneController(options: VmCloneOptions): Promise<void> {
-  const { client, clock, log, signal, clones, snapshots, restores, vms } = options;
+  const { client, clock, log, metrics, signal, clones, snapshots, restores, vms } = options;
   return runController<ObservedVmClone>({
     name: 'clone-controller',
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [
       changesOf(clones, ({ metadata }) => [keyOf(metadata)]),

@@ -8,6 +8,7 @@ import { isControlledBy, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MetricFamilies } from '../../base/metrics.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { hasForeignCdi } from '../../client/foreign-cdi.ts';
@@ -24,6 +25,8 @@ export type DataVolumeOptions = {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where to show how much there is to do. */
+  readonly metrics?: MetricFamilies | undefined;
   readonly signal: AbortSignal;
   readonly dataVolumes: Cache<DataVolume>;
   /** Those of importers. */
@@ -37,12 +40,13 @@ export type DataVolumeOptions = {
 
 /** Runs until the signal aborts. */
 export function runDataVolumeController(options: DataVolumeOptions): Promise<void> {
-  const { client, clock, log, signal, dataVolumes, importers } = options;
+  const { client, clock, log, metrics, signal, dataVolumes, importers } = options;
   return runController<ObservedDataVolume>({
     name: 'datavolume-controller',
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [changesOf(dataVolumes, ({ metadata }) => [keyOf(metadata)]), changesOf(importers, ownerKeysOf('DataVolume'))],
     observe: (key) => observeDataVolume(options, key),

@@ -7,7 +7,9 @@ import { type ControllerOptions, runController } from '../../reconcile/controlle
 import { changesOf } from '../../reconcile/source.ts';
 import { decideDerivedVm, type ObservedDerivedVm, podKeyOf } from './decide.ts';
 
-type Options = Pick<ControllerOptions<ObservedDerivedVm>, 'client' | 'clock' | 'log' | 'signal'> & { readonly vms: Cache<VirtualMachine> };
+type Options = Pick<ControllerOptions<ObservedDerivedVm>, 'client' | 'clock' | 'log' | 'metrics' | 'signal'> & {
+  readonly vms: Cache<VirtualMachine>;
+};
 
 /** Runs until the signal aborts. */
 export function runDerivedVmController({ vms, ...shared }: Options): Promise<void> {

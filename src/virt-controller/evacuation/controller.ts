@@ -20,14 +20,15 @@ type EvacuationOptions = {
 
 /** Runs until the signal aborts. */
 export function runEvacuationController(
-  options: EvacuationOptions & Pick<ControllerOptions<ObservedEvacuation>, 'log' | 'signal'>,
+  options: EvacuationOptions & Pick<ControllerOptions<ObservedEvacuation>, 'log' | 'metrics' | 'signal'>,
 ): Promise<void> {
-  const { client, clock, log, signal, vmis, migrations } = options;
+  const { client, clock, log, metrics, signal, vmis, migrations } = options;
   return runController<ObservedEvacuation>({
     name: 'evacuation-controller',
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [
       changesOf(vmis, ({ metadata, status }) => (status?.evacuationNodeName ? [keyOf(metadata)] : [])),

@@ -13,6 +13,7 @@ import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-
 import { controllerOf, isControlledBy, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MetricFamilies } from '../../base/metrics.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
@@ -27,6 +28,8 @@ export type VmExportOptions = {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where to show how much there is to do. */
+  readonly metrics?: MetricFamilies | undefined;
   readonly signal: AbortSignal;
   readonly exports: Cache<VirtualMachineExport>;
   /** Those that serve. */
@@ -48,7 +51,8 @@ export type VmExportOptions = {
 
 /** Runs until the signal aborts. */
 export function runVmExportController(options: VmExportOptions): Promise<void> {
-  const { client, clock, log, signal, exports, exporters, vms, vmis, pods, attachments, snapshots, contents, dataVolumes } = options;
+  const { client, clock, log, metrics, signal, exports, exporters, vms, vmis, pods, attachments, snapshots, contents, dataVolumes } =
+    options;
   const ofSource =
     (kind: string) =>
     ({ metadata: { namespace, name } }: KubeObject): string[] =>
@@ -61,6 +65,7 @@ export function runVmExportController(options: VmExportOptions): Promise<void> {
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [
       changesOf(exports, ({ metadata }) => [keyOf(metadata)]),

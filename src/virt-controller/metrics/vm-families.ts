@@ -2,17 +2,21 @@
 import { CHOICES, type ChoiceName } from '../../api/kubevirt/instancetype/choices-table.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { currentLauncherNameOf } from '../../api/launcher/pod-name.ts';
 import type { KubeObject } from '../../api/meta.ts';
 import type { MetricFamily, MetricLabels, MetricSample } from '../../base/metrics.ts';
-import { parseQuantity } from '../../base/quantity.ts';
 import { isEvictable } from './migration-families.ts';
 import { STATUS_GROUPS, type StatusGroup, statusGroupOf } from './status-groups-table.ts';
 
-type Family<T> = Omit<MetricFamily, 'samples' | 'type'> & { readonly samplesOf: (object: T) => readonly MetricSample[] };
+/** What is known of an object elsewhere. */
+export type Known = { readonly isOutdated: boolean };
+export type SpecFamily<T> = Omit<MetricFamily, 'samples' | 'type'> & {
+  readonly samplesOf: (object: T, known?: Known) => readonly MetricSample[];
+};
 
 const NONE = '<none>';
 
-export const VM_FAMILIES: readonly Family<VirtualMachine>[] = [
+export const VM_FAMILIES: readonly SpecFamily<VirtualMachine>[] = [
   { name: 'kubevirt_vm_info', help: 'Machines, with what they are and do.', samplesOf: (vm) => [{ labels: vmLabels(vm), value: 1 }] },
   {
     name: 'kubevirt_vm_create_date_timestamp_seconds',
@@ -20,19 +24,22 @@ export const VM_FAMILIES: readonly Family<VirtualMachine>[] = [
     samplesOf: (vm) => [{ labels: named(vm), value: seconds(vm.metadata.creationTimestamp) }],
   },
   ...STATUS_GROUPS.map((group) => statusFamily(group)),
-  resourceFamily('requests', 'What the machine asks of its node.'),
-  resourceFamily('limits', 'The most that the machine may have of its node.'),
 ];
 
-export const VMI_FAMILIES: readonly Family<VirtualMachineInstance>[] = [
-  { name: 'kubevirt_vmi_info', help: 'Instances, with what they are and do.', samplesOf: (vmi) => [{ labels: vmiLabels(vmi), value: 1 }] },
+export const VMI_FAMILIES: readonly SpecFamily<VirtualMachineInstance>[] = [
+  {
+    name: 'kubevirt_vmi_info',
+    help: 'Instances, with what they are and do.',
+    samplesOf: (vmi, known) => [{ labels: vmiLabels(vmi, known), value: 1 }],
+  },
   {
     name: 'kubevirt_vmi_status_addresses',
     help: 'Addresses of instances.',
     samplesOf: (vmi) =>
-      (vmi.status?.interfaces ?? []).flatMap(({ name = '', ipAddress }) =>
-        ipAddress ? [{ labels: { ...placed(vmi), network_name: name, address: ipAddress, type: 'ExternalInterface' }, value: 1 }] : [],
-      ),
+      (vmi.status?.interfaces ?? []).flatMap(({ name = '', interfaceName = '', ipAddress }) => {
+        const names = { network_name: name, vnic_name: name, interface_name: interfaceName };
+        return ipAddress ? [{ labels: { ...placed(vmi), ...names, address: ipAddress, type: 'ExternalInterface' }, value: 1 }] : [];
+      }),
   },
 ];
 
@@ -44,26 +51,11 @@ export function numberOfVms(vms: readonly VirtualMachine[]): MetricSample[] {
 }
 
 /** Since when the machine is in this state; 0 while it is in another. */
-function statusFamily(group: StatusGroup): Family<VirtualMachine> {
+function statusFamily(group: StatusGroup): SpecFamily<VirtualMachine> {
   return {
     name: `kubevirt_vm_${group}_status_last_transition_timestamp_seconds`,
     help: `Since when the machine is ${group.replace('_', '-')}; 0 while it is not.`,
     samplesOf: (vm) => [{ labels: named(vm), value: statusGroupOf(statusOf(vm)) === group ? changedAt(vm) : 0 }],
-  };
-}
-
-function resourceFamily(field: 'requests' | 'limits', help: string): Family<VirtualMachine> {
-  return {
-    name: `kubevirt_vm_resource_${field}`,
-    help,
-    samplesOf: (vm) => {
-      const amounts = Object.entries(vm.spec.template.spec.domain.resources?.[field] ?? {});
-      return amounts.flatMap(([resource, amount]) => {
-        const value = parseQuantity(amount);
-        const unit = resource === 'cpu' ? 'cores' : 'bytes';
-        return value === undefined ? [] : [{ labels: { ...named(vm), resource, unit, source: field }, value }];
-      });
-    },
   };
 }
 
@@ -81,7 +73,7 @@ function vmLabels(vm: VirtualMachine): MetricLabels {
   };
 }
 
-function vmiLabels(vmi: VirtualMachineInstance): MetricLabels {
+function vmiLabels(vmi: VirtualMachineInstance, { isOutdated }: Known = { isOutdated: false }): MetricLabels {
   const { annotations } = vmi.metadata;
   const { guestOSInfo: os = {}, phase = '', interfaces } = vmi.status ?? {};
   const chosen = (choice: ChoiceName) => CHOICES[choice].annotations.map((name) => annotations?.[name]).find(Boolean) ?? NONE;
@@ -98,6 +90,8 @@ function vmiLabels(vmi: VirtualMachineInstance): MetricLabels {
     instance_type: chosen('instancetype'),
     preference: chosen('preference'),
     evictable: String(isEvictable(vmi)),
+    outdated: String(isOutdated),
+    vmi_pod: vmi.status?.nodeName === undefined ? '' : currentLauncherNameOf(vmi),
   };
 }
 

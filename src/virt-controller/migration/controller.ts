@@ -9,9 +9,9 @@ import type { ObservedMigration } from './observed.ts';
 
 /** Runs until the signal aborts. */
 export function runMigrationController(
-  options: MigrationObserver & Pick<ControllerOptions<ObservedMigration>, 'log' | 'signal'>,
+  options: MigrationObserver & Pick<ControllerOptions<ObservedMigration>, 'log' | 'metrics' | 'signal'>,
 ): Promise<void> {
-  const { client, clock, log, signal, migrations, vmis, pods } = options;
+  const { client, clock, log, metrics, signal, migrations, vmis, pods } = options;
   const ofInstance = (key: string) => migrations.byIndex(BY_VMI, key).map(({ metadata }) => keyOf(metadata));
   const ownersOf = ownerKeysOf('VirtualMachineInstance');
   return runController<ObservedMigration>({
@@ -19,6 +19,7 @@ export function runMigrationController(
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [
       changesOf(migrations, ({ metadata }) => [keyOf(metadata)]),

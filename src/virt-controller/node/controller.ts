@@ -6,7 +6,7 @@ import { type ControllerOptions, runController } from '../../reconcile/controlle
 import { changesOf } from '../../reconcile/source.ts';
 import { decideNode, type ObservedNode } from './decide.ts';
 
-type Options = Pick<ControllerOptions<ObservedNode>, 'client' | 'clock' | 'log' | 'signal'> & { readonly nodes: Cache<Node> };
+type Options = Pick<ControllerOptions<ObservedNode>, 'client' | 'clock' | 'log' | 'metrics' | 'signal'> & { readonly nodes: Cache<Node> };
 
 /** Runs until the signal aborts. */
 export function runNodeController({ nodes, ...shared }: Options): Promise<void> {

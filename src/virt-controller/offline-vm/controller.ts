@@ -9,15 +9,16 @@ import type { ObservedOfflineVm } from './observed.ts';
 
 /** Runs until the signal aborts. */
 export function runOfflineVmController(
-  options: Omit<OfflineVmObserver, 'absences'> & Pick<ControllerOptions<ObservedOfflineVm>, 'log' | 'signal'>,
+  options: Omit<OfflineVmObserver, 'absences'> & Pick<ControllerOptions<ObservedOfflineVm>, 'log' | 'metrics' | 'signal'>,
 ): Promise<void> {
-  const { client, clock, log, signal, offlineVms, vms } = options;
+  const { client, clock, log, metrics, signal, offlineVms, vms } = options;
   const observer = { ...options, absences: rememberAbsences() };
   return runController<ObservedOfflineVm>({
     name: 'offlinevirtualmachine-controller',
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [
       changesOf(offlineVms, ({ metadata }) => [keyOf(metadata)]),

@@ -9,8 +9,10 @@ import { isCandidate, observePool, type PoolObserver } from './observe.ts';
 import type { ObservedPool } from './observed.ts';
 
 /** Runs until the signal aborts. */
-export function runPoolController(options: PoolObserver & Pick<ControllerOptions<ObservedPool>, 'log' | 'signal'>): Promise<void> {
-  const { client, clock, log, signal, pools, vms, vmis, revisions } = options;
+export function runPoolController(
+  options: PoolObserver & Pick<ControllerOptions<ObservedPool>, 'log' | 'metrics' | 'signal'>,
+): Promise<void> {
+  const { client, clock, log, metrics, signal, pools, vms, vmis, revisions } = options;
   const ownerOf = ownerKeysOf('VirtualMachinePool');
   const candidatesOf = (vm: KubeObject) =>
     // the cache that calls this holds nothing but machines
@@ -23,6 +25,7 @@ export function runPoolController(options: PoolObserver & Pick<ControllerOptions
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [
       changesOf(pools, ({ metadata }) => [keyOf(metadata)]),

@@ -11,9 +11,9 @@ import type { ObservedReplicaSet } from './observed.ts';
 
 /** Runs until the signal aborts. */
 export function runReplicaSetController(
-  options: ReplicaSetObserver & Pick<ControllerOptions<ObservedReplicaSet>, 'log' | 'signal'>,
+  options: ReplicaSetObserver & Pick<ControllerOptions<ObservedReplicaSet>, 'log' | 'metrics' | 'signal'>,
 ): Promise<void> {
-  const { client, clock, log, signal, replicaSets, vmis } = options;
+  const { client, clock, log, metrics, signal, replicaSets, vmis } = options;
   const ownerOf = ownerKeysOf('VirtualMachineInstanceReplicaSet');
   const candidatesOf = (vmi: KubeObject) =>
     // the cache that calls this holds nothing but instances
@@ -26,6 +26,7 @@ export function runReplicaSetController(
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [
       changesOf(replicaSets, ({ metadata }) => [keyOf(metadata)]),

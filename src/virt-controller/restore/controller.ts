@@ -10,6 +10,7 @@ import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-
 import { controllerOf, hasCondition, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MetricFamilies } from '../../base/metrics.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
@@ -24,6 +25,8 @@ export type VmRestoreOptions = {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where to show how much there is to do. */
+  readonly metrics?: MetricFamilies | undefined;
   readonly signal: AbortSignal;
   /** By `byTarget`. */
   readonly restores: Cache<VirtualMachineRestore>;
@@ -45,13 +48,14 @@ export const byTarget = {
 
 /** Runs until the signal aborts. */
 export function runVmRestoreController(options: VmRestoreOptions): Promise<void> {
-  const { client, clock, log, signal, restores, snapshots, contents, vms, vmis, revisions } = options;
+  const { client, clock, log, metrics, signal, restores, snapshots, contents, vms, vmis, revisions } = options;
   const restoresOf = ({ metadata }: KubeObject) => restores.byIndex(BY_TARGET, keyOf(metadata)).map((each) => keyOf(each.metadata));
   return runController<ObservedVmRestore>({
     name: 'restore-controller',
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [
       changesOf(restores, ({ metadata }) => [keyOf(metadata)]),

@@ -13,6 +13,7 @@ import { isControlledBy, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isApiError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MetricFamilies } from '../../base/metrics.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
@@ -32,6 +33,8 @@ export type VmSnapshotOptions = {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where to show how much there is to do. */
+  readonly metrics?: MetricFamilies | undefined;
   readonly signal: AbortSignal;
   /** By `bySource`. */
   readonly snapshots: Cache<VirtualMachineSnapshot>;
@@ -54,7 +57,7 @@ export const bySource = {
 
 /** Runs until the signal aborts. */
 export function runVmSnapshotController(options: VmSnapshotOptions): Promise<void> {
-  const { client, clock, log, signal, snapshots, contents, vms, vmis, pods } = options;
+  const { client, clock, log, metrics, signal, snapshots, contents, vms, vmis, pods } = options;
   /** What was done to the guest, by the uid of the snapshot. */
   const quiesced = new Map<string, Quiesce>();
   const paused = new Set<string>();
@@ -63,6 +66,7 @@ export function runVmSnapshotController(options: VmSnapshotOptions): Promise<voi
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [
       changesOf(snapshots, ({ metadata }) => [keyOf(metadata)]),

@@ -5,6 +5,7 @@ import { importerPodNameOf } from '../../api/importer/importer-pod.ts';
 import { isControlledBy, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MetricFamilies } from '../../base/metrics.ts';
 import type { Cache } from '../../client/cache.ts';
 import type { Client } from '../../client/client.ts';
 import { hasForeignCdi } from '../../client/foreign-cdi.ts';
@@ -19,6 +20,8 @@ export type UploadClaimOptions = {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where to show how much there is to do. */
+  readonly metrics?: MetricFamilies | undefined;
   readonly signal: AbortSignal;
   readonly claims: Cache<PersistentVolumeClaim>;
   /** Those of importers. */
@@ -31,12 +34,13 @@ export type UploadClaimOptions = {
 
 /** Runs until the signal aborts. */
 export function runUploadClaimController(options: UploadClaimOptions): Promise<void> {
-  const { client, clock, log, signal, claims, importers } = options;
+  const { client, clock, log, metrics, signal, claims, importers } = options;
   return runController<ObservedUploadClaim>({
     name: 'upload-claim-controller',
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [
       changesOf(claims, (claim) => (isUploadClaim(claim) ? [keyOf(claim.metadata)] : [])),

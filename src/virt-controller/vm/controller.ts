@@ -23,13 +23,14 @@ export const byDataVolume = {
 };
 
 /** Runs until the signal aborts. */
-export function runVmController(options: VmObserver & Pick<ControllerOptions<ObservedVm>, 'log' | 'signal'>): Promise<void> {
-  const { client, clock, log, signal, vms, vmis, revisions, nodes, choices, configuration, dataVolumes } = options;
+export function runVmController(options: VmObserver & Pick<ControllerOptions<ObservedVm>, 'log' | 'metrics' | 'signal'>): Promise<void> {
+  const { client, clock, log, metrics, signal, vms, vmis, revisions, nodes, choices, configuration, dataVolumes } = options;
   return runController<ObservedVm>({
     name: 'virtualmachine-controller',
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [
       changesOf(vms, ({ metadata }) => [keyOf(metadata)]),

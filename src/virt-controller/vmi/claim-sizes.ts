@@ -19,7 +19,10 @@ export function sizesOnly({ apiVersion, kind, metadata, spec, status }: Persiste
     apiVersion,
     kind,
     metadata: { namespace, name, uid, resourceVersion },
-    spec: { ...(spec?.resources?.requests && { resources: { requests: spec.resources.requests } }) },
+    spec: {
+      ...(spec?.volumeMode && { volumeMode: spec.volumeMode }),
+      ...(spec?.resources?.requests && { resources: { requests: spec.resources.requests } }),
+    },
     ...(status?.capacity && { status: { capacity: status.capacity } }),
   };
 }

@@ -11,13 +11,14 @@ import { observeVmi, type VmiObserver } from './observe.ts';
 import type { ObservedVmi } from './observed.ts';
 
 /** Runs until the signal aborts. */
-export function runVmiController(options: VmiObserver & Pick<ControllerOptions<ObservedVmi>, 'log' | 'signal'>): Promise<void> {
-  const { client, clock, log, signal, vms, vmis, pods, attachments, claimSizes, nodes } = options;
+export function runVmiController(options: VmiObserver & Pick<ControllerOptions<ObservedVmi>, 'log' | 'metrics' | 'signal'>): Promise<void> {
+  const { client, clock, log, metrics, signal, vms, vmis, pods, attachments, claimSizes, nodes } = options;
   return runController<ObservedVmi>({
     name: 'virt-controller',
     client,
     clock,
     log,
+    metrics,
     signal,
     triggers: [
       changesOf(vmis, ({ metadata }) => [keyOf(metadata)]),

@@ -24,7 +24,7 @@ export function launcherResources(
     configuration = DEFAULT_CONFIGURATION,
   }: { readonly hasKvm?: boolean | undefined; readonly configuration?: ClusterConfiguration } = {},
 ): ResourceRequirements {
-  const overhead = Math.ceil(overheadBytes(spec) * configuration.overheadRatio) + addedOverhead(spec);
+  const overhead = launcherOverheadBytes(spec, configuration);
   const { requests = {}, limits = {} } = spec.domain.resources ?? {};
   const memory = parse(requests['memory']) ?? parse(limits['memory']) ?? overcommitted(spec, configuration);
   const cpu = parse(requests['cpu']) ?? parse(limits['cpu']) ?? vcpusOf(spec) / configuration.cpuAllocationRatio;
@@ -44,6 +44,11 @@ export function launcherResources(
     },
     ...(Object.keys(bounds).length > 0 && { limits: bounds }),
   };
+}
+
+/** What is set aside for a launcher beside the memory of its guest. */
+export function launcherOverheadBytes(spec: VmiSpec, { overheadRatio }: ClusterConfiguration): number {
+  return Math.ceil(overheadBytes(spec) * overheadRatio) + addedOverhead(spec);
 }
 
 /** What somebody knows better than we do. */

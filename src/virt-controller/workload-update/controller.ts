@@ -13,7 +13,7 @@ import { changesOf } from '../../reconcile/source.ts';
 import { BY_VMI } from '../migration/observe.ts';
 import { decideWorkloadUpdate, type ObservedWorkloads } from './decide.ts';
 
-type Options = Pick<ControllerOptions<ObservedWorkloads>, 'client' | 'clock' | 'log' | 'signal'> & {
+type Options = Pick<ControllerOptions<ObservedWorkloads>, 'client' | 'clock' | 'log' | 'metrics' | 'signal'> & {
   readonly kubeVirts: Cache<KubeVirt>;
   readonly vmis: Cache<VirtualMachineInstance>;
   readonly pods: Cache<Pod>;

@@ -10,6 +10,8 @@ function figures(atMs: number, cpuSeconds: number, readBytes: number): GuestFigu
     memory: { availableBytes: 100, usableBytes: 40 },
     disks: readDisks([{ qdev: '/machine/peripheral/disk0', stats: { rd_bytes: readBytes } }], ['root']),
     networks: [],
+    vcpus: [],
+    fileSystems: [],
   };
 }
 

@@ -25,6 +25,8 @@ const FIGURES: GuestFigures = {
     },
   ],
   networks: [],
+  vcpus: [{ id: 0, state: 'running', seconds: 1.25, delaySeconds: 0.5 }],
+  fileSystems: [{ diskName: 'vda1', mountPoint: '/srv "a"', fileSystemType: 'ext4', usedBytes: 3, totalBytes: 9 }],
 };
 
 async function page(figures: GuestFigures): Promise<string> {
@@ -43,6 +45,10 @@ test('a guest has the names, labels and units that KubeVirt publishes', async ()
     `kubevirt_vmi_memory_domain_bytes{${labels}} 134217728`,
     `kubevirt_vmi_memory_actual_balloon_bytes{${labels}} 134217728`,
     `kubevirt_vmi_memory_usable_bytes{${labels}} 7`,
+    `kubevirt_vmi_vcpu_seconds_total{${labels},id="0",state="running"} 1.25`,
+    `kubevirt_vmi_vcpu_delay_seconds_total{${labels},id="0"} 0.5`,
+    `kubevirt_vmi_filesystem_capacity_bytes{${labels},disk_name="vda1",mount_point="/srv \\"a\\"",file_system_type="ext4"} 9`,
+    `kubevirt_vmi_filesystem_used_bytes{${labels},disk_name="vda1",mount_point="/srv \\"a\\"",file_system_type="ext4"} 3`,
     `kubevirt_vmi_storage_read_traffic_bytes_total{${labels},drive="root"} 512`,
     `kubevirt_vmi_storage_read_times_seconds_total{${labels},drive="root"} 0.002`,
   ])
@@ -50,7 +56,7 @@ test('a guest has the names, labels and units that KubeVirt publishes', async ()
 });
 
 test('what is not known is not shown, instead of being zero', async () => {
-  const text = await page({ atMs: 0, memory: {}, disks: [], networks: [] });
+  const text = await page({ atMs: 0, memory: {}, disks: [], networks: [], vcpus: [], fileSystems: [] });
   const shown = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   assert.deepEqual(shown, ['kubevirt_vmi_memory_domain_bytes{node="n1",namespace="default",name="db"} 134217728']);
 });

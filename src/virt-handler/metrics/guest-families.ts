@@ -1,7 +1,7 @@
 /** The families that a virt-handler shows of its guests, by the names, labels and units that KubeVirt publishes. */
 import { guestMemoryBytesOf } from '../../api/kubevirt/vmi-size.ts';
 import type { MetricFamilies, MetricFamily, MetricLabels, MetricSample } from '../../base/metrics.ts';
-import type { DiskFigures, GuestMemory, NetworkFigures, ProcessFigures } from './guest-figures.ts';
+import type { DiskFigures, GuestMemory, NetworkFigures, ProcessFigures, VcpuFigures } from './guest-figures.ts';
 import type { MeasuredGuest } from './guest-meter.ts';
 
 type Family = Omit<MetricFamily, 'samples'> & {
@@ -21,6 +21,32 @@ function process(name: string, help: string, of: (used: ProcessFigures) => numbe
 
 function memory(name: string, field: keyof GuestMemory, help: string, type: 'counter' | 'gauge' = 'gauge'): Family {
   return { name: `kubevirt_vmi_memory_${name}`, help, type, samplesOf: ({ figures }) => one(figures.memory[field]) };
+}
+
+function vcpu(name: string, help: string, of: (used: VcpuFigures) => number | undefined, hasState = false): Family {
+  return {
+    name: `kubevirt_vmi_vcpu_${name}seconds_total`,
+    help,
+    type: 'counter',
+    samplesOf: ({ figures }) =>
+      figures.vcpus.flatMap((each) => {
+        const labels = { id: String(each.id), ...(hasState && { state: each.state }) };
+        return one(of(each)).map((sample) => ({ ...sample, labels }));
+      }),
+  };
+}
+
+function fileSystem(name: string, field: 'usedBytes' | 'totalBytes', help: string): Family {
+  return {
+    name: `kubevirt_vmi_filesystem_${name}_bytes`,
+    help,
+    type: 'gauge',
+    samplesOf: ({ figures }) =>
+      figures.fileSystems.map((each) => ({
+        labels: { disk_name: each.diskName, mount_point: each.mountPoint, file_system_type: each.fileSystemType },
+        value: each[field],
+      })),
+  };
 }
 
 function disk(name: string, field: Exclude<keyof DiskFigures, 'disk'>, help: string): Family {
@@ -67,6 +93,11 @@ const FAMILIES: readonly Family[] = [
   memory('swap_out_traffic_bytes', 'swapOutBytes', 'What the guest has swapped out.'),
   memory('pgmajfault_total', 'majorFaults', 'Page faults of the guest that needed the disk.', 'counter'),
   memory('pgminfault_total', 'minorFaults', 'Page faults of the guest that needed no disk.', 'counter'),
+  vcpu('', 'Processor time of each processor of the machine, and whether it works now.', ({ seconds }) => seconds, true),
+  vcpu('wait_', 'Time that each processor of the machine has waited.', ({ waitSeconds }) => waitSeconds),
+  vcpu('delay_', 'Time that each processor of the machine could have run, and others did.', ({ delaySeconds }) => delaySeconds),
+  fileSystem('capacity', 'totalBytes', 'Size of a file system, as the guest says.'),
+  fileSystem('used', 'usedBytes', 'What is used of a file system, as the guest says.'),
   disk('iops_read_total', 'reads', 'Reads of the disk.'),
   disk('iops_write_total', 'writes', 'Writes to the disk.'),
   disk('read_traffic_bytes_total', 'readBytes', 'What was read from the disk.'),

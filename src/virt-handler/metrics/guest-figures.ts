@@ -2,6 +2,7 @@
  * What is measured of a guest, and how the answers are read that it comes from. Pure. QEMU counts disks; what a balloon and an agent say is the
  * word of the guest: a number that cannot be is left out, and names are those of the spec, never those that the guest gives.
  */
+import type { GuestFileSystem } from '../../api/handler/answers.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 
 export type ProcessFigures = { readonly userSeconds: number; readonly systemSeconds: number; readonly residentBytes: number };
@@ -10,16 +11,31 @@ export type GuestMemory = Readonly<Partial<Record<keyof typeof MEMORY_STATS, num
 export type DiskFigures = { readonly disk: string } & Readonly<Record<keyof typeof DISK_STATS, number>>;
 export type NetworkFigures = { readonly network: string } & Readonly<Record<keyof typeof NETWORK_STATS, number>>;
 
+export type VcpuFigures = {
+  readonly id: number;
+  readonly state: 'running' | 'blocked';
+  readonly seconds: number;
+  /** What the kernel counts of its threads only where it was told to is missing elsewhere. */
+  readonly waitSeconds?: number;
+  readonly delaySeconds?: number;
+};
+/** As the agent names and counts them. */
+export type FileSystemFigures = Pick<GuestFileSystem, 'diskName' | 'mountPoint' | 'fileSystemType' | 'usedBytes' | 'totalBytes'>;
+
 export type GuestFigures = {
   readonly atMs: number;
   /** Undefined where its processes cannot be seen. */
   readonly process?: ProcessFigures | undefined;
+  /** Empty where its threads cannot be seen. */
+  readonly vcpus: readonly VcpuFigures[];
   /** What the balloon leaves to the guest. */
   readonly balloonBytes?: number | undefined;
   readonly memory: GuestMemory;
   readonly disks: readonly DiskFigures[];
   /** Empty without an agent: QEMU does not count what its user network carries. */
   readonly networks: readonly NetworkFigures[];
+  /** Empty without an agent. */
+  readonly fileSystems: readonly FileSystemFigures[];
 };
 
 const MEMORY_STATS = {

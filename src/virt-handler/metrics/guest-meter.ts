@@ -9,10 +9,11 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Domains, Guest } from '../vmi/domains.ts';
+import { AgentCounts } from './agent-counts.ts';
 import type { GuestFigures } from './guest-figures.ts';
-import { GuestNetworks } from './guest-networks.ts';
 import { measureGuest } from './measure-guest.ts';
 import type { PodProcesses } from './pod-processes.ts';
+import { VcpuThreads } from './vcpu-figures.ts';
 
 export type MeasuredGuest = { readonly vmi: VirtualMachineInstance; readonly figures: GuestFigures };
 export type GuestMeterOptions = {
@@ -35,7 +36,8 @@ export class GuestMeter {
   /** By guest and not by name: one that comes again under a name begins again. */
   readonly #latest = new WeakMap<Guest, GuestFigures>();
   readonly #steps = new WeakMap<Guest, GuestFigures>();
-  readonly #networks = new GuestNetworks();
+  readonly #counts = new AgentCounts();
+  readonly #vcpus = new VcpuThreads();
   #under: Promise<void> | undefined;
 
   constructor(options: GuestMeterOptions) {
@@ -90,7 +92,7 @@ export class GuestMeter {
   async #measure(guest: Guest): Promise<void> {
     const { processes, clock, log } = this.#options;
     try {
-      this.#latest.set(guest, await measureGuest(guest, { processes, networks: this.#networks, nowMs: clock.now() }));
+      this.#latest.set(guest, await measureGuest(guest, { processes, vcpus: this.#vcpus, counts: this.#counts, nowMs: clock.now() }));
     } catch (error) {
       log.debug('cannot measure a guest', { object: `VirtualMachineInstance ${guest.key}`, error: messageOf(error) });
     }

@@ -39,6 +39,11 @@ export class PodProcesses {
     return this.#sum(podUid) ?? (this.#scan() ? this.#sum(podUid) : undefined);
   }
 
+  /** Of its processes, in `/proc`, as they were found last. */
+  foldersOf(podUid: string): readonly string[] {
+    return (this.#known.get(podUid) ?? []).map(({ folder }) => folder);
+  }
+
   /** Undefined also when one of those we knew is gone: others may have come. */
   #sum(podUid: string): ProcessFigures | undefined {
     const known = this.#known.get(podUid) ?? [];

@@ -17,6 +17,8 @@ function figures(clock: FakeClock, cpuSeconds: number) {
     memory: {},
     disks: [],
     networks: [],
+    vcpus: [],
+    fileSystems: [],
   };
 }
 

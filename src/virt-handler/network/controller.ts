@@ -7,6 +7,7 @@ import { keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MetricFamilies } from '../../base/metrics.ts';
 import type { Client } from '../../client/client.ts';
 import { podCardOf } from '../../qemu/convert/network.ts';
 import type { LookAgain } from '../../reconcile/apply.ts';
@@ -31,6 +32,8 @@ export type GuestNetworkOptions = NodeCaches & {
   readonly isRunning: (key: string) => boolean;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where to show how much there is to do. */
+  readonly metrics?: MetricFamilies | undefined;
   readonly signal: AbortSignal;
 };
 export type GuestNetwork = {

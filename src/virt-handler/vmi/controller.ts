@@ -1,6 +1,7 @@
 /** Runs the VMIs of one node: the loop over what the caches and the sessions with their guests say. */
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
+import type { MetricFamilies } from '../../base/metrics.ts';
 import type { Client } from '../../client/client.ts';
 import { runController } from '../../reconcile/controller.ts';
 import { changesOf } from '../../reconcile/source.ts';
@@ -17,6 +18,8 @@ export type DomainControllerOptions = Pick<AllNodeCaches, 'vmis' | 'incoming' | 
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where to show how much there is to do. */
+  readonly metrics?: MetricFamilies | undefined;
   readonly signal: AbortSignal;
 };
 

@@ -10,6 +10,7 @@ import { PUBLIC_VOLUME } from '../../api/launcher/mounts.ts';
 import { controllerOf, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
 import type { TlsIdentity } from '../../base/node/https-fetch.ts';
 import { type Source, WakeUps } from '../../reconcile/source.ts';
@@ -42,6 +43,8 @@ export type DomainsOptions = {
   readonly identity?: () => TlsIdentity | undefined;
   /** A guest has begun anew. */
   readonly onReset?: (key: string) => void;
+  /** A guest has panicked: what QEMU tells of that. */
+  readonly onPanic?: (key: string, told: JsonObject) => void;
   /** Whether a guest takes connections at a port: undefined when it does, else why not. */
   readonly takesConnection: (key: string, port: number, signal: AbortSignal) => Promise<string | undefined>;
 };
@@ -249,9 +252,10 @@ export class Domains {
     const dumps = dumpsFrom({ kubeletRoot, folder, clock });
     const backups = backupsFrom({ kubeletRoot, folder, clock });
     const onReset = () => this.#options.onReset?.(key);
+    const onPanic = (told: JsonObject) => this.#options.onPanic?.(key, told);
     const runInGuest = runnerIn(agent, clock, ended.signal);
     const ways = { openWay, openStore, dumps, backups, runInGuest, quiesce: agent };
-    const session = new DomainSession({ folder, clock, log, onChange, onReset, ...ways });
+    const session = new DomainSession({ folder, clock, log, onChange, onReset, onPanic, ...ways });
     const takesConnection = (port: number, signal: AbortSignal) => this.#options.takesConnection(key, port, signal);
     const stateOf = () => session.domain.state;
     const probes = new GuestProbes({ vmi, agent, stateOf, takesConnection, clock, onChange: wake }, ended.signal);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { QMP_SOCKET } from '../../api/launcher/files.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
-import { deepEqual, isObject } from '../../base/json.ts';
+import { deepEqual, isObject, type JsonObject } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
 import { AGENT_PORT } from '../../qemu/convert/input.ts';
 import { connectQmp, type QmpClient, type QmpEvent, QmpTimeout } from '../../qemu/qmp/client.ts';
@@ -30,6 +30,8 @@ export type SessionOptions = {
   readonly onChange: (domain: Domain) => void;
   /** The machine has begun anew. */
   readonly onReset?: () => void;
+  /** The guest says that it has panicked: what QEMU tells of that. */
+  readonly onPanic?: (told: JsonObject) => void;
   /** Opens the way to the node that the guest is sent to. */
   readonly openWay: OpenWay;
   /** Opens the way to the Pod that writes its memory. */
@@ -231,7 +233,10 @@ export class DomainSession {
     }
     if (event === 'VSERPORT_CHANGE' && data['id'] === AGENT_PORT) this.#show({ isAgentOpen: data['open'] === true });
     if (event === 'RESET') this.#options.onReset?.();
-    if (event === 'GUEST_PANICKED') this.#show({ state: 'panicked' });
+    if (event === 'GUEST_PANICKED') {
+      this.#show({ state: 'panicked' });
+      this.#options.onPanic?.(data);
+    }
     if (event === 'DEVICE_DELETED') this.#isPlugStale = true;
     if (MOVE_EVENTS.has(event)) this.#moveNews.tell();
     if (TELLING_EVENTS.has(event)) this.#bell.abort();

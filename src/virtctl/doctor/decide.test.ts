@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CheckStatus, decideChecks, type Facts } from './decide.ts';
+import type { HostCheckStatus } from '../../api/page/host-checks.ts';
+import { decideChecks, type Facts } from './decide.ts';
 
 const GiB = 2 ** 30;
 const now = Date.parse('2026-01-01T00:00:00Z');
@@ -48,7 +49,7 @@ test('what containers are not held to is said, with the reason', () => {
   assert.match(said({ version: 1, parents: { memory: '/m', pids: '/p' } }) ?? '', /its memory by cgroups of version 1; cpu not limited/);
 });
 
-const CASES: [what: string, facts: Partial<Facts>, name: string, status: CheckStatus, text: RegExp, fix: RegExp][] = [
+const CASES: [what: string, facts: Partial<Facts>, name: string, status: HostCheckStatus, text: RegExp, fix: RegExp][] = [
   ['an old Node', { nodeVersion: 'v20.1.0' }, 'node', 'failed', /older than 24/, /bootstrap/],
   ['no QEMU', { qemu: { missing: 'it is not on PATH', fix: 'apt-get install qemu' } }, 'qemu', 'failed', /not on PATH/, /apt-get/],
   ['an old QEMU', { qemu: { path: '/q', version: '5.2.0' } }, 'qemu', 'warning', /5\.2\.0 is older/, /newer/],

@@ -5,14 +5,12 @@
  *   warning   they run, but worse than they could
  *   ok        nothing to do
  */
+import type { HostCheck } from '../../api/page/host-checks.ts';
 import { CONTAINER_PROGRAMS_FIX } from '../../base/container-programs-fix.ts';
 import { humanDuration } from '../../base/duration.ts';
 import type { Cgroups } from '../../base/node/cgroups.ts';
 import { VIRTIOFSD_FIX } from '../../qemu/virtiofsd-fix.ts';
 import { NO_WAY_OUT } from '../embedded/host-routes.ts';
-
-export type CheckStatus = 'ok' | 'warning' | 'failed';
-export type Check = { readonly name: string; readonly status: CheckStatus; readonly text: string; readonly fix?: string };
 
 /** Something that was looked for: what it is, or why it is not there. */
 export type Found<T> = T | { readonly missing: string; readonly fix?: string };
@@ -76,11 +74,11 @@ const GiB = 2 ** 30;
 const DAY_MS = 24 * 3600 * 1000;
 
 /** All checks, in the order in which things are needed. */
-export function decideChecks(facts: Facts): readonly Check[] {
+export function decideChecks(facts: Facts): readonly HostCheck[] {
   return CHECKS.filter(([name]) => name !== 'store' || facts.store !== undefined).map(([name, look]) => ({ name, ...look(facts) }));
 }
 
-type Verdict = Omit<Check, 'name'>;
+type Verdict = Omit<HostCheck, 'name'>;
 
 const CHECKS: readonly (readonly [string, (facts: Facts) => Verdict])[] = [
   ['node', judgeNode],

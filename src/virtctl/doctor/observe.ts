@@ -36,7 +36,10 @@ const PORT = 6443;
 const DEMO_IMAGE = 'localhost/guests/tiny:latest';
 const API_PATIENCE_MS = 5_000;
 
-export async function observeHost(deps: Deps): Promise<Facts> {
+/** What is needed to look. */
+export type HostDeps = Pick<Deps, 'home' | 'cache' | 'env' | 'clock' | 'guests' | 'connect'>;
+
+export async function observeHost(deps: HostDeps): Promise<Facts> {
   const { home, cache, env, clock } = deps;
   const noGuestUsers = whyNoGuestUsers(home);
   return {
@@ -143,7 +146,7 @@ function permissionsOf(home: string): Facts['homePermissions'] {
   return { isOurs: uid === process.getuid?.(), isWritableByOthers: (mode & 0o022) !== 0 };
 }
 
-function demoImage({ home, cache, guests }: Deps): string | undefined {
+function demoImage({ home, cache, guests }: HostDeps): string | undefined {
   const images = join(home, 'images');
   if (existsSync(images) && openImageStore(images).resolve(DEMO_IMAGE)) return `${DEMO_IMAGE}, imported`;
   const folders = [join(cache, 'guests'), ...(guests === undefined ? [] : [guests])].filter((folder) => existsSync(folder));
@@ -175,7 +178,7 @@ function guestsElsewhere(home: string): readonly string[] {
     .map(nameOfPod);
 }
 
-async function askApi({ home, connect }: Deps): Promise<Facts['api']> {
+async function askApi({ home, connect }: HostDeps): Promise<Facts['api']> {
   if (!runningState(home)) return undefined;
   try {
     const { client, server } = await connect({ kubeconfig: kubeconfigPath(home) });

@@ -1,14 +1,15 @@
 /** Whether this machine can run guests, and what would make it better. */
+import type { HostCheck, HostCheckStatus } from '../../../api/page/host-checks.ts';
 import { UserError } from '../../../base/errors.ts';
 import { escapeToOneLine } from '../../../base/escape-unprintable.ts';
 import { type Colour, paintFor, writePainted } from '../../colour.ts';
 import type { Deps } from '../../deps.ts';
-import { type Check, type CheckStatus, decideChecks } from '../../doctor/decide.ts';
+import { decideChecks } from '../../doctor/decide.ts';
 import { observeHost } from '../../doctor/observe.ts';
 import { observeStore } from '../../doctor/observe-store.ts';
 import { foldLine } from '../../fold-line.ts';
 
-const MARKS: Readonly<Record<CheckStatus, readonly [mark: string, colour: Colour]>> = {
+const MARKS: Readonly<Record<HostCheckStatus, readonly [mark: string, colour: Colour]>> = {
   ok: ['✓', 'green'],
   warning: ['!', 'yellow'],
   failed: ['✗', 'red'],
@@ -26,7 +27,7 @@ export async function run(deps: Deps, flags: { json: boolean; store: boolean }):
   });
 }
 
-function rendered(checks: readonly Check[], { stdout, env }: Deps): string {
+function rendered(checks: readonly HostCheck[], { stdout, env }: Deps): string {
   const paint = paintFor(stdout, env);
   const width = Math.max(...checks.map(({ name }) => name.length));
   const folded = (line: string) => foldLine(line, { columns: stdout.columns, indent: width + 6 });

@@ -4,6 +4,7 @@ import { silentLogger } from '../../../base/log.ts';
 import { readPageFiles } from '../../../ui-server/page-files.ts';
 import { startUiServer } from '../../../ui-server/start.ts';
 import type { ConnectionFlags, Deps } from '../../deps.ts';
+import { isClusterOfHome, lookAtHost } from '../../doctor/look-at-host.ts';
 import { openBrowser, parsePort, untilEnded } from '../../local-page.ts';
 
 export type UiFlags = ConnectionFlags & { readonly port?: number; readonly open: boolean };
@@ -22,6 +23,7 @@ export async function run(deps: Deps, flags: UiFlags): Promise<void> {
     files: () => files,
     port,
     keys: { link: newKey(), session: newKey() },
+    ...(isClusterOfHome(cluster, deps.home) && { lookAtHost: () => lookAtHost(deps, 'outside') }),
     clock,
     log: silentLogger,
   });
