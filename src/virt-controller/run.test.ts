@@ -6,6 +6,7 @@ import { parseAllDocuments } from 'yaml';
 import { EVENTS } from '../api/core/event.ts';
 import { NODES } from '../api/core/node.ts';
 import { PODS, type Pod } from '../api/core/pod.ts';
+import { KUBEVIRTS } from '../api/kubevirt/kinds/kubevirt.ts';
 import { POOLS } from '../api/kubevirt/kinds/pool.ts';
 import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
@@ -23,6 +24,7 @@ import { timestamp } from '../base/timestamp.ts';
 import type { Client } from '../client/client.ts';
 import { startTestServer } from '../control-plane/apiserver/test-server.testing.ts';
 import { tinySpec } from '../testing/builders.ts';
+import { until as untilTrue } from '../testing/until.ts';
 import { runVirtController } from './run.ts';
 
 const at = { namespace: 'default', name: 'vm-cirros' };
@@ -158,6 +160,33 @@ test('the machine of the first seed runs, restarts and goes, with the rights of 
     new Set(['Created virtual machine pod virt-launcher-vm-cirros-*', 'Deleted virtual machine pod virt-launcher-vm-cirros-*']),
   );
   assert.ok(events.every(({ type }) => type === 'Normal'));
+});
+
+test('machines in a launcher of an older installation are counted and labelled, with the rights of deploy/', {
+  timeout: 60_000,
+}, async (t) => {
+  const { admin, theirs, run } = await installed(t);
+  run(theirs);
+  const heartbeat = { 'kubevirt.io/heartbeat': timestamp(systemClock.now()) };
+  await admin.create(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', annotations: heartbeat } });
+  const kubeVirt = { namespace: 'kubevirt', name: 'kubevirt' };
+  await admin.create(KUBEVIRTS, { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', metadata: kubeVirt, spec: {} });
+  const spec = { runStrategy: 'Always' as const, template: { spec: tinySpec } };
+  await admin.create(VMS, { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata: at, spec });
+  await toyNode(admin).boot();
+  const pod = await until(admin, PODS, (each) => each !== undefined);
+  const inImage = (image: string) => {
+    const containers = pod?.spec.containers.map((each) => ({ ...each, image }));
+    return admin.patch(PODS, { namespace: 'default', name: pod?.metadata.name ?? '' }, { spec: { containers } });
+  };
+  const label = ({ metadata }: VirtualMachineInstance) => metadata.labels?.['kubevirt.io/outdatedLauncherImage'];
+  const counted = async () => (await admin.get(KUBEVIRTS, kubeVirt))?.status?.outdatedVirtualMachineInstanceWorkloads ?? 0;
+  await inImage('older');
+  await until(admin, VMIS, (vmi) => vmi !== undefined && label(vmi) === '');
+  await untilTrue(async () => (await counted()) === 1);
+  await inImage(pod?.spec.containers[0]?.image ?? '');
+  await until(admin, VMIS, (vmi) => vmi !== undefined && label(vmi) === undefined);
+  await untilTrue(async () => (await counted()) === 0);
 });
 
 test('a machine whose node fell silent is Unknown, and Running again with the next beat', { timeout: 60_000 }, async (t) => {
