@@ -7,6 +7,7 @@ import { EVENTS } from '../api/core/event.ts';
 import { NODES } from '../api/core/node.ts';
 import { PODS, type Pod } from '../api/core/pod.ts';
 import { KUBEVIRTS } from '../api/kubevirt/kinds/kubevirt.ts';
+import { MIGRATIONS } from '../api/kubevirt/kinds/migration.ts';
 import { POOLS } from '../api/kubevirt/kinds/pool.ts';
 import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
@@ -187,6 +188,21 @@ test('machines in a launcher of an older installation are counted and labelled, 
   await inImage(pod?.spec.containers[0]?.image ?? '');
   await until(admin, VMIS, (vmi) => vmi !== undefined && label(vmi) === undefined);
   await untilTrue(async () => (await counted()) === 0);
+});
+
+test('a machine is moved off a node that has the taint for it, with the rights of deploy/', { timeout: 60_000 }, async (t) => {
+  const { admin, theirs, run } = await installed(t);
+  run(theirs);
+  const heartbeat = { 'kubevirt.io/heartbeat': timestamp(systemClock.now()) };
+  await admin.create(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', annotations: heartbeat } });
+  const spec = { runStrategy: 'Always' as const, template: { spec: { ...tinySpec, evictionStrategy: 'LiveMigrate' as const } } };
+  await admin.create(VMS, { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata: at, spec });
+  const vmi = await toyNode(admin).boot();
+  const conditions = [...(vmi?.status?.conditions ?? []), { type: 'LiveMigratable', status: 'True' }];
+  await admin.patch(VMIS, at, { status: { conditions } });
+  await admin.patch(NODES, { name: 'n1' }, { spec: { taints: [{ key: 'kubevirt.io/drain', effect: 'NoSchedule' }] } });
+  const made = await until(admin, MIGRATIONS, (each) => each !== undefined);
+  assert.deepEqual([made?.spec, made?.metadata.annotations?.['kubevirt.io/evacuationMigration']], [{ vmiName: at.name }, 'n1']);
 });
 
 test('a machine whose node fell silent is Unknown, and Running again with the next beat', { timeout: 60_000 }, async (t) => {

@@ -33,7 +33,10 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 const ANSWERS: ReadonlyMap<string, Answer> = new Map([
   ...KINDS.flatMap((resource) => answersFor({ resource, ...RULES[resource.kind] })),
-  ['/validate/evictions', (request, { client }) => reviewEviction(request, client)],
+  [
+    '/validate/evictions',
+    (request, { client, configuration }) => reviewEviction(request, { client, configuration: configuration.current }),
+  ],
   ['/validate/customresourcedefinitions', (request, { client }) => reviewCrdDeletion(request, client)],
 ]);
 
