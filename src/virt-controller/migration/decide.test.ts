@@ -320,6 +320,7 @@ describe('a migration', () => {
           targetNodeDomainReadyTimestamp: null,
           ...told,
           sourcePod: 'virt-launcher-db-older',
+          migrationNetworkType: 'Pod',
           migrationConfiguration: DEFAULT_MIGRATIONS,
         },
       },
@@ -353,7 +354,7 @@ describe('a migration', () => {
     assert.ok(action?.do === 'patch');
     const { migrationState } = (action.patch as { status: { migrationState: object } }).status;
     const migrationConfiguration = { ...settings, bandwidthPerMigration: '64Mi' };
-    assert.deepEqual(migrationState, { ...told, migrationPolicyName: 'slow', migrationConfiguration });
+    assert.deepEqual(migrationState, { ...told, migrationNetworkType: 'Pod', migrationPolicyName: 'slow', migrationConfiguration });
   });
 
   test('how many go at once is for the configuration to say', () => {

@@ -196,6 +196,7 @@ function tellNodes(seen: ObservedMigration): Decision {
     sourcePod: currentLauncherNameOf(vmi),
     targetNode: nodeOf(seen),
     targetPod: targetPod?.metadata.name,
+    migrationNetworkType: 'Pod',
     ...(policy && { migrationPolicyName: policy.metadata.name }),
     migrationConfiguration: withPolicy(settings, policy?.spec),
   };
