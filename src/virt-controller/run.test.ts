@@ -163,7 +163,7 @@ test('the machine of the first seed runs, restarts and goes, with the rights of 
   assert.ok(events.every(({ type }) => type === 'Normal'));
 });
 
-test('machines in a launcher of an older installation are counted and labelled, with the rights of deploy/', {
+test('machines in a launcher of an older installation are counted, labelled and moved, with the rights of deploy/', {
   timeout: 60_000,
 }, async (t) => {
   const { admin, theirs, run } = await installed(t);
@@ -185,6 +185,12 @@ test('machines in a launcher of an older installation are counted and labelled, 
   await inImage('older');
   await until(admin, VMIS, (vmi) => vmi !== undefined && label(vmi) === '');
   await untilTrue(async () => (await counted()) === 1);
+  await admin.patch(KUBEVIRTS, kubeVirt, { spec: { workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } } });
+  const vmi = await admin.get(VMIS, at);
+  const conditions = [...(vmi?.status?.conditions ?? []), { type: 'LiveMigratable', status: 'True' }];
+  await admin.patch(VMIS, at, { status: { conditions } });
+  const move = await until(admin, MIGRATIONS, (each) => each !== undefined);
+  assert.deepEqual([move?.spec, move?.metadata.annotations?.['kubevirt.io/workloadUpdateMigration']], [{ vmiName: at.name }, '']);
   await inImage(pod?.spec.containers[0]?.image ?? '');
   await until(admin, VMIS, (vmi) => vmi !== undefined && label(vmi) === undefined);
   await untilTrue(async () => (await counted()) === 0);

@@ -10,6 +10,7 @@ import { readMoved } from '../../api/handler/moved.ts';
 import { buildRoutePath } from '../../api/handler/route-path.ts';
 import { HANDLER_ROUTES } from '../../api/handler/routes.ts';
 import { CONTENTS_FILE, SERIAL_LOG } from '../../api/launcher/files.ts';
+import { MACHINE_FILE } from '../../api/launcher/suspension.ts';
 import { systemClock } from '../../base/clock.ts';
 import { isObject } from '../../base/json.ts';
 import { silentLogger } from '../../base/log.ts';
@@ -151,6 +152,16 @@ describe('a guest that is sent to another node', () => {
     await writeFile(join(target.folder, CONTENTS_FILE), '{"seed":"2"}');
     await assert.rejects(source.does('send', sendTo(target.port)), /disk seed would have another content there/);
     await source.runs();
+  });
+
+  test('stays, before anything is copied, when it would have another processor there', async (t) => {
+    const [source, target] = await nodes(t);
+    await target.does('receive', { name: 'receive', disks: ['data'] });
+    await writeFile(join(source.folder, MACHINE_FILE), 'digest of a machine with -cpu Nehalem');
+    await writeFile(join(target.folder, MACHINE_FILE), 'digest of a machine with -cpu Penryn');
+    await assert.rejects(source.does('send', sendTo(target.port)), /another machine there, with other devices or another processor/);
+    await source.runs();
+    assert.equal(target.state(), 'incoming');
   });
 
   test('stays when there is no room for its disks', async (t) => {

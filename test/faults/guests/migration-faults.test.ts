@@ -102,7 +102,10 @@ const EMBEDDED: Readonly<Record<string, Fault>> = {
   },
   'the node that it has come to is cut off': {
     places: ['handing over'],
-    happens: ({ cluster }, { target }) => cluster.must('virtctl', ['node', 'kill', target, '--yes']),
+    happens: async ({ cluster }, { target }) => {
+      await cluster.must('virtctl', ['node', 'kill', target, '--yes']);
+      await cluster.until(`vm/${NAME}`, '.status.printableStatus', 'Unknown');
+    },
     after: ({ cluster }, { target }) => cluster.must('virtctl', ['node', 'start', target]),
     ends: 'boot',
   },
