@@ -115,7 +115,8 @@ export async function runVirtController(options: VirtControllerOptions): Promise
   const poolOf = (vm: KubeObject | undefined) => vm && ownerKeysOf(POOLS.kind)(vm)[0];
   const forPools = rememberWriteErrors({ client, kind: VMS.kind, keyOf: poolOf, keyAt: (at) => poolOf(vms.get(keyOf(at))) });
   const migrations = startCache({ ...shared, resource: MIGRATIONS, indexes: byVmi });
-  if (options.metrics) addControllerMetrics({ metrics: options.metrics, vms, vmis, migrations, pods, launcherImage, signal });
+  if (options.metrics)
+    addControllerMetrics({ metrics: options.metrics, configuration, vms, vmis, migrations, pods, launcherImage, signal });
   const forMigrations = rememberWriteErrors({ client, kind: PODS.kind, keyOf: migrationKeyOf });
   const kubeVirts = startCache({ ...shared, resource: KUBEVIRTS });
   const policies = startCache({ ...shared, resource: MIGRATION_POLICIES });

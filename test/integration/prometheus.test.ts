@@ -23,6 +23,7 @@ import { startTestServer } from '../../src/control-plane/apiserver/test-server.t
 import { temporaryFolder } from '../../src/qemu/qmp/qemu.testing.ts';
 import { byController } from '../../src/reconcile/owner.ts';
 import { reached, vm, vmi } from '../../src/testing/builders.ts';
+import { fixedConfiguration } from '../../src/testing/fixed-configuration.ts';
 import { handFedCache } from '../../src/testing/hand-fed-cache.ts';
 import { addStreamMetrics } from '../../src/virt-api/stream-metrics.ts';
 import { addControllerMetrics } from '../../src/virt-controller/metrics/add-metrics.ts';
@@ -100,7 +101,7 @@ function everything(): MetricFamilies {
   const status = { nodeName: 'n1', guestOSInfo: { name: HOSTILE }, interfaces: [{ name: 'default', ipAddress: '10.244.0.5' }] };
   const [vms, vmis] = [handFedCache(VMS), handFedCache(VMIS)];
   const [migrations, pods] = [handFedCache(MIGRATIONS), handFedCache(PODS, byController)];
-  addControllerMetrics({ metrics, vms, vmis, migrations, pods, launcherImage: 'new', signal });
+  addControllerMetrics({ metrics, vms, vmis, migrations, pods, configuration: fixedConfiguration(), launcherImage: 'new', signal });
   vms.put(vm('Always', { printableStatus: 'Running' }));
   vmis.put(vmi('Scheduled', reached('Scheduled')));
   const running = vmi('Running', { ...reached('Scheduled', 'Running'), ...status }, { resourceVersion: '2' });

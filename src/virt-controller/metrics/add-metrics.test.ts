@@ -7,16 +7,17 @@ import { VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { MetricFamilies } from '../../base/metrics.ts';
 import { byController } from '../../reconcile/owner.ts';
 import { launcherPod, vm, vmi } from '../../testing/builders.ts';
+import { fixedConfiguration } from '../../testing/fixed-configuration.ts';
 import { handFedCache } from '../../testing/hand-fed-cache.ts';
 import { addControllerMetrics } from './add-metrics.ts';
 import { statusGroupOf } from './status-groups-table.ts';
 
 const SECONDS = Date.parse('2026-01-01T00:00:00Z') / 1000; // when the builders make everything
 
-function world() {
+function world(configuration = fixedConfiguration()) {
   const [metrics, vms, vmis, stop] = [new MetricFamilies(), handFedCache(VMS), handFedCache(VMIS), new AbortController()];
   const [migrations, pods] = [handFedCache(MIGRATIONS), handFedCache(PODS, byController)];
-  addControllerMetrics({ metrics, vms, vmis, migrations, pods, launcherImage: 'new', signal: stop.signal });
+  addControllerMetrics({ metrics, vms, vmis, migrations, pods, configuration, launcherImage: 'new', signal: stop.signal });
   const samples = async (name: string) =>
     (await metrics
       .all()
@@ -111,6 +112,15 @@ test('a move shows when it began and ended, and how far it is while it is under 
   assert.deepEqual(await values(), [[], [], [], [], []]);
   const [end] = await shown('end_time_seconds');
   assert.deepEqual(end, { labels: { ...placed, migration_name: 'a', status: 'failed' }, value: SECONDS + 9 });
+});
+
+test('so is what keeps it by the strategy of the installation', async () => {
+  const { vmis, samples } = world(fixedConfiguration({ evictionStrategy: 'LiveMigrate' }));
+  vmis.put(vmi('Running', { conditions: [{ type: 'LiveMigratable', status: 'False', reason: 'DisksNotLiveMigratable' }] }));
+  assert.deepEqual(
+    [(await samples('kubevirt_vmi_non_evictable'))[0]?.value, (await samples('kubevirt_vmi_info'))[0]?.labels?.['evictable']],
+    [1, 'false'],
+  );
 });
 
 test('what keeps a node from being drained is shown, and what runs in an older launcher', async () => {
