@@ -95,7 +95,7 @@ const SETS: Record<string, TestSet> = {
       API_AWAY_CHANGES: '10000',
       WATCHES_OF_ALL: '2000',
       DEBIAN_GUEST: '1',
-      SCENARIOS: 'e2e',
+      SCENARIOS: 'e2e,moves',
       E2E_FILES: 'all',
     },
   },

@@ -32,7 +32,8 @@ export class FakeApi {
 
   async #answer(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
-    const [, plural = '', name, subresource] = /\/namespaces\/[^/]+\/([^/]+)(?:\/([^/]+))?(?:\/(\w+))?$/.exec(pathname) ?? [];
+    const [, plural = '', name, subresource] =
+      /\/(?:namespaces\/[^/]+|v1(?!\/namespaces\/))\/([^/]+)(?:\/([^/]+))?(?:\/(\w+))?$/.exec(pathname) ?? [];
     try {
       if (pathname.endsWith('/subjectaccessreviews')) {
         const review = await request.json();

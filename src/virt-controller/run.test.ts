@@ -6,6 +6,8 @@ import { parseAllDocuments } from 'yaml';
 import { EVENTS } from '../api/core/event.ts';
 import { NODES } from '../api/core/node.ts';
 import { PODS, type Pod } from '../api/core/pod.ts';
+import { KUBEVIRTS } from '../api/kubevirt/kinds/kubevirt.ts';
+import { MIGRATIONS } from '../api/kubevirt/kinds/migration.ts';
 import { POOLS } from '../api/kubevirt/kinds/pool.ts';
 import { VMIRSS } from '../api/kubevirt/kinds/replica-set.ts';
 import { type VirtualMachine, VMS } from '../api/kubevirt/kinds/virtual-machine.ts';
@@ -23,6 +25,7 @@ import { timestamp } from '../base/timestamp.ts';
 import type { Client } from '../client/client.ts';
 import { startTestServer } from '../control-plane/apiserver/test-server.testing.ts';
 import { tinySpec } from '../testing/builders.ts';
+import { until as untilTrue } from '../testing/until.ts';
 import { runVirtController } from './run.ts';
 
 const at = { namespace: 'default', name: 'vm-cirros' };
@@ -158,6 +161,54 @@ test('the machine of the first seed runs, restarts and goes, with the rights of 
     new Set(['Created virtual machine pod virt-launcher-vm-cirros-*', 'Deleted virtual machine pod virt-launcher-vm-cirros-*']),
   );
   assert.ok(events.every(({ type }) => type === 'Normal'));
+});
+
+test('machines in a launcher of an older installation are counted, labelled and moved, with the rights of deploy/', {
+  timeout: 60_000,
+}, async (t) => {
+  const { admin, theirs, run } = await installed(t);
+  run(theirs);
+  const heartbeat = { 'kubevirt.io/heartbeat': timestamp(systemClock.now()) };
+  await admin.create(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', annotations: heartbeat } });
+  const kubeVirt = { namespace: 'kubevirt', name: 'kubevirt' };
+  await admin.create(KUBEVIRTS, { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', metadata: kubeVirt, spec: {} });
+  const spec = { runStrategy: 'Always' as const, template: { spec: tinySpec } };
+  await admin.create(VMS, { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata: at, spec });
+  await toyNode(admin).boot();
+  const pod = await until(admin, PODS, (each) => each !== undefined);
+  const inImage = (image: string) => {
+    const containers = pod?.spec.containers.map((each) => ({ ...each, image }));
+    return admin.patch(PODS, { namespace: 'default', name: pod?.metadata.name ?? '' }, { spec: { containers } });
+  };
+  const label = ({ metadata }: VirtualMachineInstance) => metadata.labels?.['kubevirt.io/outdatedLauncherImage'];
+  const counted = async () => (await admin.get(KUBEVIRTS, kubeVirt))?.status?.outdatedVirtualMachineInstanceWorkloads ?? 0;
+  await inImage('older');
+  await until(admin, VMIS, (vmi) => vmi !== undefined && label(vmi) === '');
+  await untilTrue(async () => (await counted()) === 1);
+  await admin.patch(KUBEVIRTS, kubeVirt, { spec: { workloadUpdateStrategy: { workloadUpdateMethods: ['LiveMigrate'] } } });
+  const vmi = await admin.get(VMIS, at);
+  const conditions = [...(vmi?.status?.conditions ?? []), { type: 'LiveMigratable', status: 'True' }];
+  await admin.patch(VMIS, at, { status: { conditions } });
+  const move = await until(admin, MIGRATIONS, (each) => each !== undefined);
+  assert.deepEqual([move?.spec, move?.metadata.annotations?.['kubevirt.io/workloadUpdateMigration']], [{ vmiName: at.name }, '']);
+  await inImage(pod?.spec.containers[0]?.image ?? '');
+  await until(admin, VMIS, (vmi) => vmi !== undefined && label(vmi) === undefined);
+  await untilTrue(async () => (await counted()) === 0);
+});
+
+test('a machine is moved off a node that has the taint for it, with the rights of deploy/', { timeout: 60_000 }, async (t) => {
+  const { admin, theirs, run } = await installed(t);
+  run(theirs);
+  const heartbeat = { 'kubevirt.io/heartbeat': timestamp(systemClock.now()) };
+  await admin.create(NODES, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', annotations: heartbeat } });
+  const spec = { runStrategy: 'Always' as const, template: { spec: { ...tinySpec, evictionStrategy: 'LiveMigrate' as const } } };
+  await admin.create(VMS, { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine', metadata: at, spec });
+  const vmi = await toyNode(admin).boot();
+  const conditions = [...(vmi?.status?.conditions ?? []), { type: 'LiveMigratable', status: 'True' }];
+  await admin.patch(VMIS, at, { status: { conditions } });
+  await admin.patch(NODES, { name: 'n1' }, { spec: { taints: [{ key: 'kubevirt.io/drain', effect: 'NoSchedule' }] } });
+  const made = await until(admin, MIGRATIONS, (each) => each !== undefined);
+  assert.deepEqual([made?.spec, made?.metadata.annotations?.['kubevirt.io/evacuationMigration']], [{ vmiName: at.name }, 'n1']);
 });
 
 test('a machine whose node fell silent is Unknown, and Running again with the next beat', { timeout: 60_000 }, async (t) => {

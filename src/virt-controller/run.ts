@@ -153,7 +153,7 @@ export async function runVirtController(options: VirtControllerOptions): Promise
     runVmController({ ...shared, ...forVms, vms, vmis, dataVolumes, revisions, nodes, choices, configuration }),
     runVmiController({ ...shared, ...forVmis, vms, vmis, pods, attachments, claimSizes, nodes, ...launchers }),
     runVmBackupController({ ...shared, ...ofBackups, vms, vmis, pods, attachments, ...launchers }),
-    runEvacuationController({ ...shared, migrations, vmis }),
+    runEvacuationController({ ...shared, migrations, vmis, nodes, configuration }),
     runWorkloadUpdateController({ ...shared, kubeVirts, migrations, vmis, pods, launcherImage, configuration }),
     runMigrationController({ ...shared, ...forMigrations, migrations, policies, vmis, pods, nodes, ...launchers }),
   ]);

@@ -132,6 +132,7 @@ test('a running guest is moved to another node', { timeout: 600_000 }, async (t)
 
   await t.test('--wait tells when it is there, and where', async () => {
     assert.equal(await cluster.must('virtctl', ['migrate', 'mover', '--check']), 'VM mover can be moved\n');
+    assert.match(await cluster.must('virtctl', ['why', 'mover']), /LiveMigratable is True: it can be moved to another node/);
     const moving = cluster.must('virtctl', ['migrate', 'mover', '--wait']);
     await cluster.until('vmi/mover', '.status.migrationState.mode', 'PreCopy');
     await cluster.until('vm/mover', '.status.printableStatus', 'Migrating');

@@ -8,7 +8,6 @@ import { test } from 'node:test';
 import { PODS } from '../../src/api/core/pod.ts';
 import { SERVICE_ACCOUNTS } from '../../src/api/core/service-account.ts';
 import { PERSISTENT_VOLUME_CLAIMS } from '../../src/api/core/volume.ts';
-import { DEFAULT_CONFIGURATION } from '../../src/api/kubevirt/configuration/cluster-configuration.ts';
 import { MIGRATIONS } from '../../src/api/kubevirt/kinds/migration.ts';
 import { VMS } from '../../src/api/kubevirt/kinds/virtual-machine.ts';
 import { VMIS } from '../../src/api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -27,6 +26,7 @@ import { temporaryFolder } from '../../src/qemu/qmp/qemu.testing.ts';
 import { byController } from '../../src/reconcile/owner.ts';
 import { QueueFigures } from '../../src/reconcile/queue-figures.ts';
 import { reached, vm, vmi } from '../../src/testing/builders.ts';
+import { fixedConfiguration } from '../../src/testing/fixed-configuration.ts';
 import { handFedCache } from '../../src/testing/hand-fed-cache.ts';
 import { CreatedMachines } from '../../src/virt-api/created-machines.ts';
 import { LastConnections } from '../../src/virt-api/last-connections.ts';
@@ -158,7 +158,7 @@ function everything(): MetricFamilies {
   const [migrations, pods] = [handFedCache(MIGRATIONS), handFedCache(PODS, byController)];
   const [claims, snapshots] = [handFedCache(PERSISTENT_VOLUME_CLAIMS), handFedCache(VM_SNAPSHOTS)];
   const client = { get: async () => undefined } as unknown as Client; // there is no configuration of labels
-  const seen = { vms, vmis, migrations, pods, claims, snapshots, configuration: { current: DEFAULT_CONFIGURATION } };
+  const seen = { vms, vmis, migrations, pods, claims, snapshots, configuration: fixedConfiguration() };
   addControllerMetrics({ metrics, ...seen, launcherImage: 'new', client, clock: systemClock, signal });
   vms.put(vm('Always', { printableStatus: 'Running' }));
   vmis.put(vmi('Scheduled', reached('Scheduled')));

@@ -11,6 +11,7 @@ import { componentScenarios } from './scenarios/components.ts';
 import { e2eScenarios, repeatedScenarios } from './scenarios/e2e.ts';
 import { firstVmScenarios } from './scenarios/first-vm.ts';
 import { lookingScenarios } from './scenarios/looking.ts';
+import { moveScenarios } from './scenarios/moves.ts';
 import { nodeRightsScenarios } from './scenarios/node-rights.ts';
 import { nodeScenarios } from './scenarios/nodes.ts';
 import { pageForManyScenarios } from './scenarios/page-for-many.ts';
@@ -29,11 +30,14 @@ const SCENARIOS: Readonly<Record<string, (world: World) => void>> = {
   components: componentScenarios,
   nodes: nodeScenarios,
   'page-for-many': pageForManyScenarios,
+  moves: moveScenarios,
 };
+/** In `npm run test:soak`, and by name. */
+const LONG: readonly string[] = ['moves'];
 /** Played at the same time, each in its order, after the first: they only use the cluster. The others are hard on it. */
 const LANES: readonly (readonly string[])[] = [['seeds', 'looking', 'tenants', 'attacks', 'page-for-many'], ['e2e']];
 
-const wanted = process.env['SCENARIOS']?.split(',') ?? Object.keys(SCENARIOS);
+const wanted = process.env['SCENARIOS']?.split(',') ?? Object.keys(SCENARIOS).filter((name) => !LONG.includes(name));
 const unknown = wanted.find((name) => !(name in SCENARIOS));
 if (unknown) throw new Error(`there are no scenarios named ${unknown}; there are ${Object.keys(SCENARIOS).join(', ')}`);
 
@@ -54,5 +58,5 @@ describe('the product on three nodes', { skip: nodesSkipReason() }, () => {
     for (const lane of LANES) describe(lane.join(', '), { concurrency: 1 }, () => play(lane));
   });
   if (wanted.includes('e2e')) repeatedScenarios(world);
-  play(['node-rights', 'components', 'nodes']);
+  play(['node-rights', 'components', 'nodes', 'moves']);
 });

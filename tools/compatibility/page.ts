@@ -76,7 +76,8 @@ const NOTES: Readonly<Record<string, string>> = {
   'KubeVirt configuration.migrations.allowPostCopy': '`false` alone: post-copy cannot be had without privileges',
   'KubeVirt configuration.migrations.disableTLS': '`false` alone',
   'KubeVirt configuration.migrations.matchSELinuxLevelOnMigration': 'kept: the container runtime gives the level',
-  'KubeVirt configuration.migrations.nodeDrainTaintKey': 'kept: machines leave a node when their Pods are evicted, as by `kubectl drain`',
+  'KubeVirt configuration.migrations.nodeDrainTaintKey':
+    'machines leave nodes with that taint; see [migration](migration.md#draining-a-node)',
   'KubeVirt configuration.migrations.unsafeMigrationOverride': 'kept: no move is refused as unsafe that KubeVirt would then begin',
   'KubeVirt configuration.migrations.utilityVolumesTimeout': 'kept: there are no utility volumes',
   'VirtualMachineRestore volumeRestorePolicy': '`RandomizeNames` and `PrefixTargetName`; not `InPlace`',

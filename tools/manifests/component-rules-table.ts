@@ -18,6 +18,7 @@ export const CLUSTER_RULES: Readonly<Record<Component, readonly PolicyRule[]>> =
       ['get'],
       'Which instance type and preference go with a disk: labels of its PVC. Whether one is to have an upload, or can take a memory dump.',
     ),
+    rule('', 'nodes', ['get'], 'Whether a machine leaves its node by a taint, when its evacuation is to be cancelled.'),
     rule('', 'pods', ['get'], 'Where the Pod is that takes an upload, or serves an export.'),
     rule('apps', 'controllerrevisions', ['get'], 'The copies of instance types and preferences that machines are made with.'),
   ],

@@ -27,6 +27,7 @@ export const migrationStateSchema = object('The last move of the instance to ano
   mode: optional(
     oneOf('How the guest is sent: Paused when it stands still for the rest of its memory.', ['PreCopy', 'PostCopy', 'Paused']),
   ),
+  migrationNetworkType: optional(oneOf('The network that the guest is sent through.', ['Pod', 'Migration'])),
   migrationPolicyName: optional(text('The policy that holds for this move; not there where none does.')),
   migrationConfiguration: optional(migrationConfigurationSchema),
   progress: optional(

@@ -69,6 +69,8 @@ export const ANNOTATION_NODE_POWER = 'kubevirt.io/embedded-node-power';
 export const ANNOTATION_NODE_POWER_WANTED = 'kubevirt.io/embedded-node-power-wanted';
 
 export const FINALIZER_VM_CONTROLLER = 'kubevirt.io/virtualMachineControllerFinalize';
+/** On an instance that runs in a launcher of another image than new ones get: empty. */
+export const LABEL_OUTDATED_LAUNCHER = 'kubevirt.io/outdatedLauncherImage';
 /** On a migration that an upgrade of the installation began. */
 export const ANNOTATION_WORKLOAD_UPDATE_MIGRATION = 'kubevirt.io/workloadUpdateMigration';
 /** On a migration that a drain began: the node that is left. */

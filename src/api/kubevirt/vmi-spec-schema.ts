@@ -330,7 +330,7 @@ export const vmiSpecSchema = object('What the guest is made of and how it is run
   priorityClassName: optional(text('The priority of the Pod.')),
   evictionStrategy: optional(
     oneOf(
-      'What to do when the node is drained. Machines cannot be moved yet: LiveMigrateIfPossible is as None, LiveMigrate refuses the eviction, External refuses it, too, and leaves the rest to somebody else.',
+      'What to do when the node is drained: None has the Pod evicted, LiveMigrate has the machine moved and keeps the node from being empty while it cannot be, LiveMigrateIfPossible has it moved where it can be, External leaves it to somebody else. That of the installation when it is not set.',
       ['None', 'LiveMigrateIfPossible', 'LiveMigrate', 'External'],
     ),
   ),

@@ -63,6 +63,12 @@ function running(...conditions: Condition[]): Partial<Observed> {
   return { vm: vm('Always'), vmi: vmi('Running', status), pod: launcherPod({ running: { startedAt: AT } }) };
 }
 
+function moving(migrationState: VmiStatus['migrationState'], status: Partial<VmiStatus> = {}): Partial<Observed> {
+  const seen = running();
+  const state = { sourceNode: 'n1', targetNode: 'n2', ...migrationState };
+  return { ...seen, vmi: vmi('Running', { ...seen.vmi?.status, ...status, migrationState: state }) };
+}
+
 const failing = { startFailure: { consecutiveFailCount: 3, retryAfterTimestamp: '2026-01-01T00:02:00Z' } };
 const LAST_SHUTDOWN = condition('LastShutdown', 'True', 'GuestShutdown', 'The guest powered itself off');
 
@@ -280,6 +286,34 @@ const BLOCKED: readonly Case[] = [
 
 const FINE: readonly Case[] = [
   ['running', running(condition('Ready', 'True', 'Ready')), /db is running/, /running on n1 for 60s, address 10.244.0.2/, /^$/],
+  [
+    'running, and can be moved',
+    running(condition('LiveMigratable', 'True', '')),
+    /db is running/,
+    /LiveMigratable is True: it can be moved to another node/,
+    /^$/,
+  ],
+  [
+    'running, and cannot be moved',
+    running(condition('LiveMigratable', 'False', 'DisksNotLiveMigratable', 'PVC c is not shared')),
+    /nothing blocks: db is running/,
+    /LiveMigratable is False: DisksNotLiveMigratable, PVC c is not shared/,
+    /^$/,
+  ],
+  [
+    'being moved',
+    moving({ progress: { stage: 'Memory', bytesDone: 1, bytesLeft: 3 * 2 ** 20, bytesPerSecond: 1, lastUpdate: AT } }),
+    /db is running/,
+    /is being moved from n1 to n2, memory: 3Mi left$/,
+    /^$/,
+  ],
+  [
+    'moved in vain, off a node that it has to leave',
+    moving({ failed: true, failureReason: 'no room' }, { evacuationNodeName: 'n1' }),
+    /db is running/,
+    /has to leave node n1.*\nits last move failed: no room$/s,
+    /^$/,
+  ],
   ['starting', { vm: vm('Always'), vmi: vmi('Scheduled') }, /db is starting/, /phase Scheduled for 60s.*no Pod yet/s, /console db/],
   [
     'asked to start',

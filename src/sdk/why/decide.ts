@@ -5,7 +5,7 @@
  *   node lost        its node, or the virt-handler there, does not report any more
  *   QEMU             does not answer; paused by a user; paused by a full disk
  *   suspended        its memory is on a PVC; or it could not be resumed, and why
- *   running          ready; or not, with what the instance says about it
+ *   running          ready; or not, with what the instance says about it; and whether it can be moved to another node, or why not
  *   volumes          a claim that is not there, or not bound
  *   controller       cannot make the instance or its Pod
  *   image            cannot be fetched
@@ -26,6 +26,7 @@ import { refusalOf, type VmSituation } from '../../api/kubevirt/vm-can.ts';
 import { conditionOf, isDeleting, type KubeObject } from '../../api/meta.ts';
 import { humanDuration } from '../../base/duration.ts';
 import { imageComing, imageMissing, isImageReason } from './decide-image.ts';
+import { moveEvidence } from './decide-move.ts';
 import { decidePlacing } from './decide-placing.ts';
 import type { Answer, Observed } from './observed.ts';
 
@@ -152,6 +153,7 @@ function running({ name, vmi, now }: Observed): Answer | undefined {
   const address = interfaces?.map(({ ipAddress }) => ipAddress).find((each) => each !== undefined);
   const evidence = [
     `running on ${nodeName}${since ? ` for ${humanDuration(now - Date.parse(since))}` : ''}${address ? `, address ${address}` : ''}`,
+    ...moveEvidence(vmi),
   ];
   if (ready?.status !== 'False') return { isBlocked: false, what: `nothing blocks: ${name} is running`, evidence };
   const story = [...evidence, `condition Ready is False: ${ready.reason}, ${ready.message ?? ''}`];

@@ -39,7 +39,10 @@ const MOST_CAUSES = 100;
 
 const ANSWERS: ReadonlyMap<string, Answer> = new Map([
   ...KINDS.flatMap((resource) => answersFor({ resource, ...RULES[resource.kind] })),
-  ['/validate/evictions', (request, { client }) => reviewEviction(request, client)],
+  [
+    '/validate/evictions',
+    (request, { client, configuration }) => reviewEviction(request, { client, configuration: configuration.current }),
+  ],
   ['/validate/customresourcedefinitions', (request, { client }) => reviewCrdDeletion(request, client)],
 ]);
 

@@ -127,7 +127,7 @@ describe('what the installation says', () => {
     cpuModel: 'Penryn',
     cpuRequest: '250m',
     evictionStrategy: 'None',
-  };
+  } as const;
   const of = (patch: JsonObject) => {
     const { domain: board, evictionStrategy } = defaultVmiSpec(mergePatch(BARE, patch) as JsonObject, { newUuid: UUID, configuration });
     const { machine, cpu, resources } = board as unknown as Record<'machine' | 'cpu' | 'resources', Record<string, unknown>>;

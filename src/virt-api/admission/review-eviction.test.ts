@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { launcherPodNameOf } from '../../api/launcher/pod-name.ts';
 import type { KubeObject } from '../../api/meta.ts';
+import { until } from '../../testing/until.ts';
 import { type AdmissionWorld, startAdmissionWorld } from './admission-world.testing.ts';
 
 const VMIS = '/apis/kubevirt.io/v1/namespaces/default/virtualmachineinstances';
+const KUBEVIRTS = '/apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts';
 const PODS = '/api/v1/namespaces/default/pods';
 const CONTROLLER = 'system:serviceaccount:kubevirt:kubevirt-controller';
 
@@ -74,6 +76,21 @@ describe('the eviction of a launcher Pod', { timeout: 120_000 }, () => {
       assert.equal((await statusOf(name)).evacuationNodeName, 'node1');
       assert.match((await evict(pod)).body.message ?? '', /Evacuation in progress: Eviction triggered evacuation of VMI/);
     });
+
+  test('goes by the strategy of the installation where the machine names none, also one that runs since before there was one', async () => {
+    const pod = await machine('older');
+    const conditions = [{ type: 'LiveMigratable', status: 'True' }];
+    await world.send('PATCH', `${VMIS}/older`, { status: { conditions } }, CONTROLLER);
+    const kubeVirt = { apiVersion: 'kubevirt.io/v1', kind: 'KubeVirt', metadata: { name: 'kubevirt' } };
+    await world.send('POST', '/api/v1/namespaces', { metadata: { name: 'kubevirt' } });
+    const made = await world.send('POST', KUBEVIRTS, { ...kubeVirt, spec: { configuration: { evictionStrategy: 'LiveMigrate' } } });
+    assert.equal(made.status, 201, made.body.message);
+    await until(async () => (await evict(pod, '?dryRun=All')).status === 429);
+    assert.equal((await evict(pod)).status, 429);
+    assert.equal((await statusOf('older')).evacuationNodeName, 'node1');
+    await world.send('DELETE', `${KUBEVIRTS}/kubevirt`);
+    await until(async () => (await evict(pod, '?dryRun=All')).status === 201);
+  });
 
   test('is refused with External, and the machine is marked for whoever looks after it, once', async () => {
     const pod = await machine('external', 'External');

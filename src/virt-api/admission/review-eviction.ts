@@ -10,6 +10,8 @@
  * A Pod that attaches a volume to a machine stays until that is gone.
  */
 import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
+import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
+import { type EvictionStrategy, evictionStrategyOf } from '../../api/kubevirt/draining.ts';
 import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import { isFinal, type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { currentLauncherNameOf, launcherPodNameOf } from '../../api/launcher/pod-name.ts';
@@ -18,10 +20,11 @@ import type { JsonObject } from '../../base/json.ts';
 import type { Client } from '../../client/client.ts';
 import type { AdmissionRequest } from './admission-request.ts';
 
+type World = { readonly client: Client; readonly configuration: ClusterConfiguration };
 type Verdict = { readonly refusal?: string; readonly mark?: string };
 
 /** The answer to the question whether a Pod may be evicted. Pods of others are none of our business. */
-export async function reviewEviction({ object, isDryRun }: AdmissionRequest, client: Client): Promise<JsonObject> {
+export async function reviewEviction({ object, isDryRun }: AdmissionRequest, { client, configuration }: World): Promise<JsonObject> {
   const { name = '', namespace = '' } = object?.metadata ?? {};
   if (!namespace) return { allowed: true }; // the API server always says it: nobody else has us look through all namespaces
   const { items } = await client.list(VMIS, { namespace });
@@ -32,7 +35,7 @@ export async function reviewEviction({ object, isDryRun }: AdmissionRequest, cli
   );
   if (attached) return refused(`Pod ${name} attaches a volume to VMI ${keyOf(attached.metadata)}, and goes with it`);
   const vmi = items.find((each) => currentLauncherNameOf(each) === name);
-  const { refusal, mark } = vmi ? decideEviction(vmi) : {};
+  const { refusal, mark } = vmi ? decideEviction(vmi, evictionStrategyOf(vmi, configuration)) : {};
   if (vmi && mark !== undefined && !isDryRun)
     await client.patch(VMIS, { namespace, name: vmi.metadata.name }, { status: { evacuationNodeName: mark } });
   return refusal === undefined ? { allowed: true } : refused(refusal);
@@ -47,14 +50,13 @@ function targetNameOf(vmi: VirtualMachineInstance): string {
   return launcherPodNameOf(vmi, vmi.status?.migrationState?.migrationUid ?? '');
 }
 
-function decideEviction(vmi: VirtualMachineInstance): Verdict {
-  const { spec, status = {} } = vmi;
+function decideEviction(vmi: VirtualMachineInstance, strategy: EvictionStrategy): Verdict {
+  const { status = {} } = vmi;
   const { nodeName, evacuationNodeName } = status;
   if (isFinal(vmi) || isDeleting(vmi)) return {};
   const key = keyOf(vmi.metadata);
   const isMovable = vmiIs(vmi, 'LiveMigratable');
-  switch (spec.evictionStrategy) {
-    case undefined:
+  switch (strategy) {
     case 'None':
       return {};
     case 'LiveMigrateIfPossible':

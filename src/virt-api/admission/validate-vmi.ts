@@ -109,10 +109,9 @@ function comingCauses(vmi: JsonObject, old: JsonObject | undefined): StatusCause
 /** From where to where an instance goes, for whom, and what that may take, is virt-controller's to say. */
 function wayOf(object: JsonObject | undefined): readonly unknown[] {
   const { migrationState: state } = statusOf(object);
-  const { migrationUid, sourceNode, sourcePod, targetNode, targetPod, migrationPolicyName, migrationConfiguration } = isObject(state)
-    ? state
-    : {};
-  return [migrationUid, sourceNode, sourcePod, targetNode, targetPod, migrationPolicyName, migrationConfiguration];
+  const { migrationUid, sourceNode, sourcePod, targetNode, targetPod, migrationNetworkType, migrationPolicyName, migrationConfiguration } =
+    isObject(state) ? state : {};
+  return [migrationUid, sourceNode, sourcePod, targetNode, targetPod, migrationNetworkType, migrationPolicyName, migrationConfiguration];
 }
 
 function statusOf(object: JsonObject | undefined): JsonObject {

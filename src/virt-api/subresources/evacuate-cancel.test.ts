@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Node } from '../../api/core/node.ts';
+import { DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { silentLogger } from '../../base/log.ts';
 import { FakeApi } from '../fake-api.testing.ts';
 import type { SubresourceCall } from '../subresource-call.ts';
 import { cancelEvacuation } from './evacuate-cancel.ts';
 
-function world(evacuationNodeName?: string) {
+function world(evacuationNodeName?: string, taints: Node['spec'] = {}) {
   const api = new FakeApi();
+  api.put('nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' }, spec: taints } as Node);
   const status = { phase: 'Running', nodeName: 'n1', ...(evacuationNodeName && { evacuationNodeName }) };
   const metadata = { name: 'db', namespace: 'default', uid: 'u1' };
   api.put('virtualmachineinstances', {
@@ -18,7 +21,16 @@ function world(evacuationNodeName?: string) {
   } as object as VirtualMachineInstance);
   const ask = (body: object, name = 'db') => {
     const request = new Request('https://virt-api/x', { method: 'PUT', body: JSON.stringify(body) });
-    return cancelEvacuation({ client: api.client, log: silentLogger, user: 'me', namespace: 'default', name, request } as SubresourceCall);
+    const asked = {
+      client: api.client,
+      configuration: DEFAULT_CONFIGURATION,
+      log: silentLogger,
+      user: 'me',
+      namespace: 'default',
+      name,
+      request,
+    };
+    return cancelEvacuation(asked as SubresourceCall);
   };
   const mark = () => api.get<VirtualMachineInstance>('virtualmachineinstances', 'db')?.status?.evacuationNodeName;
   return { ask, mark };
@@ -44,6 +56,14 @@ test('whoever names a node means that one', async () => {
   assert.equal(mark(), 'n1');
   await ask({ evacuationNodeName: 'n1' });
   assert.equal(mark(), undefined);
+});
+
+test('a machine leaves a node that has the taint for it whatever its mark is, which is said', async () => {
+  const { ask, mark } = world('n1', { taints: [{ key: 'kubevirt.io/drain', effect: 'NoSchedule' }] });
+  await assert.rejects(ask({}), { reason: 'BadRequest', message: /node n1 has the taint kubevirt.io\/drain/ });
+  assert.equal(mark(), 'n1');
+  const { ask: askElsewhere } = world('n1', { taints: [{ key: 'kubevirt.io/drain', effect: 'PreferNoSchedule' }] });
+  assert.equal((await askElsewhere({})).status, 200);
 });
 
 test('a machine without an instance has none', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { vmiRefusalOf } from '../../api/kubevirt/vm-can.ts';
@@ -38,6 +39,7 @@ function callOf(api: FakeApi, { query = '', body }: { readonly query?: string; r
   const request = new Request(`https://virt-api/x${query}`, body === undefined ? {} : { method: 'PUT', body });
   return {
     client: api.client,
+    configuration: DEFAULT_CONFIGURATION,
     log: silentLogger,
     user: 'me',
     namespace: 'default',

@@ -4,7 +4,7 @@ import type { VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/m
 import type { VirtualMachineInstance, VmiStatus } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { explain } from '../../reconcile/decision.ts';
 import { vmi as build } from '../../testing/builders.ts';
-import { decideEvacuation } from './decide.ts';
+import { decideEvacuation, type ObservedEvacuation } from './decide.ts';
 
 const NOW = Date.parse('2026-01-01T00:01:00Z');
 const MIGRATABLE: VmiStatus['conditions'] = [{ type: 'LiveMigratable', status: 'True' }];
@@ -24,8 +24,13 @@ function migration(phase: 'Running' | 'Failed', endTimestamp?: string): VirtualM
   } as VirtualMachineInstanceMigration;
 }
 
-const lines = (vmi: VirtualMachineInstance, migrations: readonly VirtualMachineInstanceMigration[] = []) =>
-  explain(decideEvacuation({ vmi, migrations, now: NOW })).join('\n');
+/** A node without the taint, an installation without a strategy of its own. */
+const seenOf = (vmi: VirtualMachineInstance) => ({ vmi, strategy: vmi.spec.evictionStrategy ?? 'None', hasToLeave: false, now: NOW });
+const lines = (
+  vmi: VirtualMachineInstance,
+  migrations: readonly VirtualMachineInstanceMigration[] = [],
+  more: Partial<ObservedEvacuation> = {},
+) => explain(decideEvacuation({ ...seenOf(vmi), migrations, ...more })).join('\n');
 
 test('a machine whose Pod is to be evicted is moved, once', () => {
   assert.match(
@@ -34,6 +39,23 @@ test('a machine whose Pod is to be evicted is moved, once', () => {
   );
   assert.equal(lines(asked(), [migration('Running')]), '');
   assert.match(lines(asked({}, 'LiveMigrateIfPossible')), /^create/);
+});
+
+test('a machine leaves a node that has the taint for it, without a mark', () => {
+  const vmi = asked({ evacuationNodeName: undefined });
+  assert.match(
+    lines(vmi, [], { hasToLeave: true }),
+    /^create VirtualMachineInstanceMigration default\/kubevirt-evacuation-\S+: node n1 is being drained: it has the taint for that$/,
+  );
+  assert.equal(lines(vmi, [migration('Running')], { hasToLeave: true }), '');
+  assert.equal(lines(asked({ evacuationNodeName: undefined }, 'External'), [], { hasToLeave: true }), '');
+  assert.equal(lines(vmi), '');
+});
+
+test('one that names no strategy goes by that of the installation', () => {
+  const { spec, ...vmi } = asked();
+  const { evictionStrategy: _, ...unnamed } = spec;
+  assert.match(lines({ ...vmi, spec: unnamed }, [], { strategy: 'LiveMigrate' }), /^create/);
 });
 
 test('the mark goes when the machine has left', () => {
@@ -53,7 +75,7 @@ test('each try has a name of its own, though no more are kept and the instance h
     return { ...failed, metadata: { ...failed.metadata, uid: `uid-${second}`, creationTimestamp: `2026-01-01T00:00:0${second}Z` } };
   });
   const nameAfter = (migrations: typeof kept) => {
-    const [action] = decideEvacuation({ vmi: asked(), migrations, now: NOW + 600_000 }).actions;
+    const [action] = decideEvacuation({ ...seenOf(asked()), migrations, now: NOW + 600_000 }).actions;
     return action?.do === 'create' ? action.object.metadata.name : undefined;
   };
   const next = kept.map((each) => ({ ...each, metadata: { ...each.metadata, uid: `${each.metadata.uid}-later` } }));

@@ -14,6 +14,7 @@ import type { Client } from '../../client/client.ts';
 import { byController } from '../../reconcile/owner.ts';
 import { launcherPod, vm, vmi } from '../../testing/builders.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
+import { fixedConfiguration } from '../../testing/fixed-configuration.ts';
 import { handFedCache } from '../../testing/hand-fed-cache.ts';
 import { launcherOverheadBytes } from '../vmi/launcher-resources.ts';
 import { addControllerMetrics } from './add-metrics.ts';
@@ -21,7 +22,7 @@ import { statusGroupOf } from './status-groups-table.ts';
 
 const SECONDS = Date.parse('2026-01-01T00:00:00Z') / 1000; // when the builders make everything
 
-function world() {
+function world(configuration = fixedConfiguration()) {
   const [metrics, vms, vmis, stop] = [new MetricFamilies(), handFedCache(VMS), handFedCache(VMIS), new AbortController()];
   const [migrations, pods] = [handFedCache(MIGRATIONS), handFedCache(PODS, byController)];
   const [claims, snapshots, clock] = [handFedCache(PERSISTENT_VOLUME_CLAIMS), handFedCache(VM_SNAPSHOTS), new FakeClock()];
@@ -30,7 +31,6 @@ function world() {
   const get = async () => (api.isThere ? { data: lists } : Promise.reject(new Error('the API server is away')));
   const client = { get } as unknown as Client; // nothing else is asked of it
   const seen = { vms, vmis, migrations, pods, claims, snapshots };
-  const configuration = { current: DEFAULT_CONFIGURATION };
   addControllerMetrics({ metrics, ...seen, launcherImage: 'new', configuration, client, clock, signal: stop.signal });
   const samples = async (name: string) =>
     (await metrics
@@ -235,6 +235,15 @@ test('a move shows when it began and ended, and how far it is while it is under 
   assert.deepEqual(await values(), [[], [], [], [], []]);
   const [end] = await shown('end_time_seconds');
   assert.deepEqual(end, { labels: { ...placed, migration_name: 'a', status: 'failed' }, value: SECONDS + 9 });
+});
+
+test('so is what keeps it by the strategy of the installation', async () => {
+  const { vmis, samples } = world(fixedConfiguration({ evictionStrategy: 'LiveMigrate' }));
+  vmis.put(vmi('Running', { conditions: [{ type: 'LiveMigratable', status: 'False', reason: 'DisksNotLiveMigratable' }] }));
+  assert.deepEqual(
+    [(await samples('kubevirt_vmi_non_evictable'))[0]?.value, (await samples('kubevirt_vmi_info'))[0]?.labels?.['evictable']],
+    [1, 'false'],
+  );
 });
 
 test('what keeps a node from being drained is shown, and what runs in an older launcher', async () => {

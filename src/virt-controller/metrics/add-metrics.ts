@@ -1,6 +1,8 @@
 /** Shows what virt-controller knows: machines, instances, their disks, snapshots and moves, and how long starts take. */
 import type { Pod } from '../../api/core/pod.ts';
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
+import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
+import { evictionStrategyOf } from '../../api/kubevirt/draining.ts';
 import type { VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
@@ -34,6 +36,7 @@ export type ControllerMetricsOptions = {
   readonly pods: Cache<Pod>;
   /** Of launchers that are made now. */
   readonly launcherImage: string;
+  /** Machines that name no eviction strategy go by its own. */
   readonly configuration: Pick<FollowedConfiguration, 'current'>;
   readonly client: Client;
   readonly clock: Clock;
@@ -42,15 +45,16 @@ export type ControllerMetricsOptions = {
 
 /** Until the signal aborts: one that leads no longer says nothing of machines. */
 export function addControllerMetrics(options: ControllerMetricsOptions): void {
-  const { metrics, vms, vmis, client, clock, signal } = options;
+  const { metrics, vms, vmis, configuration, client, clock, signal } = options;
+  const shown = { list: () => vmis.list().map((vmi) => withStrategy(vmi, configuration.current)) };
   addFamilies({ metrics, signal }, [...VM_FAMILIES, ...RESOURCE_FAMILIES, VM_NIC_FAMILY], vms);
-  addFamilies({ metrics, signal }, [...VMI_FAMILIES, VMI_NIC_FAMILY], vmis, (vmi) => ({ isOutdated: isOld(vmi, options) }));
+  addFamilies({ metrics, signal }, [...VMI_FAMILIES, VMI_NIC_FAMILY], shown, (vmi) => ({ isOutdated: isOld(vmi, options) }));
   const countVms = () => numberOfVms(vms.list());
   metrics.add({ name: 'kubevirt_number_of_vms', help: 'Machines in each namespace.', type: 'gauge', samples: countVms }, signal);
   metrics.add(vmLabelsFamily({ client, clock, vms }), signal);
   addDisks(options);
   addConfigured(options);
-  addMoves(options);
+  addMoves(options, shown);
   const transitions = new PhaseTransitions();
   transitions.addTo(metrics, signal);
   const stop = vmis.subscribe((change) => {
@@ -87,7 +91,15 @@ function addConfigured({ metrics, vmis, configuration, signal }: ControllerMetri
   metrics.add({ name: 'kubevirt_vmi_launcher_memory_overhead_bytes', help, type: 'gauge', samples: overheads }, signal);
 }
 
-function addMoves({ metrics, vmis, migrations, pods, launcherImage, signal }: ControllerMetricsOptions): void {
+type Vmis = Pick<Cache<VirtualMachineInstance>, 'list'>;
+
+/** With the eviction strategy that holds for it. */
+function withStrategy(vmi: VirtualMachineInstance, configuration: ClusterConfiguration): VirtualMachineInstance {
+  const evictionStrategy = evictionStrategyOf(vmi, configuration);
+  return evictionStrategy === 'None' || vmi.spec.evictionStrategy ? vmi : { ...vmi, spec: { ...vmi.spec, evictionStrategy } };
+}
+
+function addMoves({ metrics, migrations, pods, launcherImage, signal }: ControllerMetricsOptions, vmis: Vmis): void {
   for (const { samplesOf, ...family } of MOVE_FAMILIES)
     metrics.add({ ...family, samples: () => samplesOf({ migrations: migrations.list(), vmis: vmis.list() }) }, signal);
   const outdated = () => vmis.list().filter((vmi) => isOld(vmi, { pods, launcherImage })).length;
@@ -100,7 +112,7 @@ type Shown = Pick<ControllerMetricsOptions, 'metrics' | 'signal'>;
 function addFamilies<T extends KubeObject>(
   { metrics, signal }: Shown,
   families: readonly SpecFamily<T>[],
-  cache: Cache<T>,
+  cache: Pick<Cache<T>, 'list'>,
   knownOf?: (object: T) => Known,
 ): void {
   for (const { samplesOf, ...family } of families) {

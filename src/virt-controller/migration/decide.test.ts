@@ -29,6 +29,11 @@ function migration(phase?: MigrationPhase, metadata: Partial<ObjectMeta> = {}): 
   };
 }
 
+function toldAt(phase: MigrationPhase): VirtualMachineInstanceMigration {
+  const stamps = [{ phase: 'PreparingTarget' as const, phaseTransitionTimestamp: '2026-01-01T00:00:00Z' }];
+  return { ...migration(phase), status: { phase, phaseTransitionTimestamps: stamps } };
+}
+
 function target(state: 'pending' | 'running' | 'ended', metadata: Partial<ObjectMeta> = {}): Pod {
   const stamp = new Date(now).toISOString();
   const pod = launcherPod(
@@ -171,6 +176,26 @@ const cases: [string, Partial<ObservedMigration>, string[]][] = [
     [`${STATUS} TargetReady: the target waits`],
   ],
   [
+    'a target that says nothing is waited for',
+    { migration: toldAt('PreparingTarget'), vmi: on(told), targetPod: target('running'), now: now + 60_000 },
+    ['look again in 840s'],
+  ],
+  [
+    'and not for ever: the guest stays',
+    { migration: toldAt('PreparingTarget'), vmi: on(told), targetPod: target('running'), now: now + 900_000 },
+    [`${VMI} node n2 has not got ready to take the guest in time: virt-handler there may be away`],
+  ],
+  [
+    'nor is a source that does not begin',
+    { migration: toldAt('TargetReady'), vmi: on({ ...told, targetNodeAddress: 'a' }), targetPod: target('running'), now: now + 900_000 },
+    [`${VMI} node n1 has not begun to send the guest in time: virt-handler there may be away`],
+  ],
+  [
+    'one that has begun has limits of its own',
+    { migration: toldAt('Running'), vmi: on({ ...told, startTimestamp: 'T' }), targetPod: target('running'), now: now + 900_000 },
+    [],
+  ],
+  [
     'a source that begins makes it Running',
     { migration: migration('TargetReady'), vmi: on({ ...told, startTimestamp: '2026-01-01T00:00:00Z' }), targetPod: target('running') },
     [`${STATUS} Running: the guest is being sent`],
@@ -295,6 +320,7 @@ describe('a migration', () => {
           targetNodeDomainReadyTimestamp: null,
           ...told,
           sourcePod: 'virt-launcher-db-older',
+          migrationNetworkType: 'Pod',
           migrationConfiguration: DEFAULT_MIGRATIONS,
         },
       },
@@ -328,7 +354,7 @@ describe('a migration', () => {
     assert.ok(action?.do === 'patch');
     const { migrationState } = (action.patch as { status: { migrationState: object } }).status;
     const migrationConfiguration = { ...settings, bandwidthPerMigration: '64Mi' };
-    assert.deepEqual(migrationState, { ...told, migrationPolicyName: 'slow', migrationConfiguration });
+    assert.deepEqual(migrationState, { ...told, migrationNetworkType: 'Pod', migrationPolicyName: 'slow', migrationConfiguration });
   });
 
   test('how many go at once is for the configuration to say', () => {

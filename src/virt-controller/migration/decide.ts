@@ -21,6 +21,7 @@
  *   Pending, Pod                                                Scheduling
  *   target Pod gone, deleted or ended                           Failed; where the nodes were told, they are told of this too, first
  *   target Pod has no node after 5 min, or is not up after 15   Failed; annotations of the migration say otherwise
+ *   the nodes were told 15 min ago, and the guest is not sent   Failed, for the nodes first: virt-handler is away on one of them
  *   Scheduling, the launcher runs                               Scheduled
  *   Scheduled, the guest is backed up, dumped, frozen or away   say so in a condition, and wait, as long as for a Pod; Failed then
  *   Scheduled, too many are under way: Pods were made at once   look again, as long as for a Pod
@@ -42,28 +43,20 @@ import {
 } from '../../api/kubevirt/kinds/migration.ts';
 import { isFinal, type VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { whyNotMigratable } from '../../api/kubevirt/migratable.ts';
-import {
-  ANNOTATION_MIGRATION_PENDING_SECONDS,
-  ANNOTATION_MIGRATION_UNSCHEDULABLE_SECONDS,
-  FINALIZER_MIGRATION,
-  LABEL_MIGRATION_TARGET_NODE,
-  LABEL_MIGRATION_VMI,
-} from '../../api/kubevirt/names.ts';
+import { FINALIZER_MIGRATION, LABEL_MIGRATION_TARGET_NODE, LABEL_MIGRATION_VMI } from '../../api/kubevirt/names.ts';
 import { currentLauncherNameOf } from '../../api/launcher/pod-name.ts';
 import { isDeleting, type KubeObject, refOf } from '../../api/meta.ts';
 import { timestamp } from '../../base/timestamp.ts';
 import type { Action, Decision, EventToRecord } from '../../reconcile/decision.ts';
 import { isLauncherUp } from '../vmi/phase.ts';
 import type { ObservedMigration } from './observed.ts';
+import { patienceMs, silenceMs } from './patience.ts';
 import { rejectedHold, showHold, unplacedHold } from './show-hold.ts';
 import { targetPodFor } from './target-pod.ts';
 
 type Rule = readonly [when: (seen: ObservedMigration) => boolean, then: (seen: ObservedMigration) => Decision];
 
 const BUSY_AGAIN_MS = 3_000;
-/** A Pod that finds no place, and one that does not come up: its image may have to be fetched. */
-const UNSCHEDULABLE_SECONDS = 300;
-const PENDING_SECONDS = 900;
 /** A QEMU whose guest has left ends by itself; its Pod is ended when it does not. */
 const SOURCE_PATIENCE_MS = 30_000;
 /** The source of a move that was begun knows best why its target has ended. */
@@ -83,6 +76,7 @@ const RULES: readonly Rule[] = [
   [(seen) => isUnwanted(seen) && !isOurs(seen), (seen) => fail(seen, whyUnwanted(seen))],
   [(seen) => isUnwanted(seen) && stateOf(seen).abortRequested !== true, requestAbort],
   [(seen) => !hasTarget(seen) && isOurs(seen), reportLostTarget],
+  [(seen) => isOurs(seen) && !isBegun(seen) && silenceMs(seen) <= 0, reportSilence],
   [(seen) => whyItStays(seen) !== undefined, (seen) => fail(seen, whyItStays(seen) ?? '')],
   [(seen) => isPhase(seen, 'Pending') && seen.targetPod === undefined && isHindered(seen), waitForGuest],
   [
@@ -117,6 +111,7 @@ const RULES: readonly Rule[] = [
     (seen) => advance(seen, 'Running', 'the guest is being sent'),
   ],
   [(seen) => !isOurs(seen), waitForPod],
+  [(seen) => !isBegun(seen), (seen) => ({ actions: [], lookAgainAfterMs: silenceMs(seen) })],
 ];
 
 /** Applies the first rule that matches. */
@@ -201,6 +196,7 @@ function tellNodes(seen: ObservedMigration): Decision {
     sourcePod: currentLauncherNameOf(vmi),
     targetNode: nodeOf(seen),
     targetPod: targetPod?.metadata.name,
+    migrationNetworkType: 'Pod',
     ...(policy && { migrationPolicyName: policy.metadata.name }),
     migrationConfiguration: withPolicy(settings, policy?.spec),
   };
@@ -235,6 +231,18 @@ function reportLostTarget(seen: ObservedMigration): Decision {
   if (waitMs > 0) return { actions: [], lookAgainAfterMs: waitMs };
   const migrationState = { failed: true, failureReason: 'the Pod that it was to go to has ended', endTimestamp: timestamp(now) };
   return { actions: [patch(vmi, { status: { migrationState } }, 'the target Pod has ended')] };
+}
+
+/** One write, which the source must lose or win against its own: it begins nothing then. */
+function reportSilence(seen: ObservedMigration): Decision {
+  const { vmi, now } = seen;
+  if (!vmi) return { actions: [] };
+  const { targetNode, sourceNode, targetNodeAddress } = stateOf(seen);
+  const failureReason = targetNodeAddress
+    ? `node ${sourceNode} has not begun to send the guest in time: virt-handler there may be away`
+    : `node ${targetNode} has not got ready to take the guest in time: virt-handler there may be away`;
+  const migrationState = { failed: true, failureReason, endTimestamp: timestamp(now) };
+  return { actions: [patch(vmi, { status: { migrationState } }, failureReason)] };
 }
 
 /** When the containers of the target ended. Long ago when nobody can say, and when they run: its Pod is deleted, and a guest must not come there any more. */
@@ -332,6 +340,10 @@ function stateOf({ vmi }: ObservedMigration): NonNullable<NonNullable<VirtualMac
   return vmi?.status?.migrationState ?? {};
 }
 
+function isBegun(seen: ObservedMigration): boolean {
+  return stateOf(seen).startTimestamp !== undefined;
+}
+
 /** One that failed before the nodes were told has nothing but the reason. */
 function stateToShow(seen: ObservedMigration, failureReason?: string) {
   if (isOurs(seen)) return stateOf(seen);
@@ -359,18 +371,6 @@ function isTooMuch({ underWay, settings }: ObservedMigration): boolean {
 
 function nodeOf({ targetPod }: ObservedMigration): string {
   return targetPod?.spec.nodeName ?? '';
-}
-
-function patienceMs({ migration, targetPod, now }: ObservedMigration): number {
-  const seconds = (annotation: string, usual: number) => {
-    const given = migration.metadata.annotations?.[annotation] ?? '';
-    return /^\d{1,9}$/.test(given) ? Number(given) : usual;
-  };
-  const isPlaced = (targetPod?.spec.nodeName ?? '') !== '';
-  const patience = isPlaced
-    ? seconds(ANNOTATION_MIGRATION_PENDING_SECONDS, PENDING_SECONDS)
-    : seconds(ANNOTATION_MIGRATION_UNSCHEDULABLE_SECONDS, UNSCHEDULABLE_SECONDS);
-  return Date.parse(targetPod?.metadata.creationTimestamp ?? '') + patience * 1000 - now;
 }
 
 type Phase = { readonly phase: MigrationPhase; readonly now: number; readonly state?: object | undefined };

@@ -1,4 +1,4 @@
-/** Brings machines off launchers of an older installation: the loop of observe, `decide` and reconcile's apply. */
+/** Brings machines off launchers of an older installation, and says how many there are: the loop of observe, `decide` and reconcile's apply. */
 import type { Pod } from '../../api/core/pod.ts';
 import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { isMigrationFinal, type VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
@@ -11,7 +11,8 @@ import { type ControllerOptions, runController } from '../../reconcile/controlle
 import { BY_CONTROLLER } from '../../reconcile/owner.ts';
 import { changesOf } from '../../reconcile/source.ts';
 import { BY_VMI } from '../migration/observe.ts';
-import { decideWorkloadUpdate, type ObservedWorkloads } from './decide.ts';
+import { decideWorkloadUpdate, MOST_LABELS, type ObservedWorkloads } from './decide.ts';
+import { OutdatedMachines } from './outdated-machines.ts';
 
 type Options = Pick<ControllerOptions<ObservedWorkloads>, 'client' | 'clock' | 'log' | 'metrics' | 'signal'> & {
   readonly kubeVirts: Cache<KubeVirt>;
@@ -32,12 +33,14 @@ export function runWorkloadUpdateController(options: Options): Promise<void> {
   const theirs = () => kubeVirts.list().map(({ metadata }) => keyOf(metadata));
   const podOf = (vmi: VirtualMachineInstance) =>
     pods.byIndex(BY_CONTROLLER, vmi.metadata.uid ?? '').find(({ metadata }) => metadata.name === currentLauncherNameOf(vmi));
+  const outdated = new OutdatedMachines({ vmis, pods, launcherImage }, theirs);
   return runController<ObservedWorkloads>({
     ...shared,
     name: 'workload-update-controller',
     workers: 1,
     triggers: [
       changesOf(kubeVirts, ({ metadata }) => [keyOf(metadata)]),
+      outdated.source,
       ...[vmis, pods, migrations].map((cache) => changesOf<never>(cache as Cache<never>, theirs)), // only that something changed matters
     ],
     observe: (key) => {
@@ -47,6 +50,8 @@ export function runWorkloadUpdateController(options: Options): Promise<void> {
       return {
         kubeVirt,
         launcherImage,
+        outdated: outdated.count,
+        mislabelled: outdated.mislabelled(MOST_LABELS),
         machines: (isAsked ? vmis.list() : []).map((vmi) => ({
           vmi,
           pod: podOf(vmi),

@@ -38,7 +38,7 @@ function migration(phase: 'Running' | 'Failed', endTimestamp?: string): VirtualM
 }
 
 const both: Strategy = { workloadUpdateMethods: ['LiveMigrate', 'Evict'] };
-const usual = { launcherImage: 'new', underWay: 0, parallel: 5, now };
+const usual = { launcherImage: 'new', outdated: 0, mislabelled: [], underWay: 0, parallel: 5, now };
 const lines = (strategy: Strategy, machines: ObservedWorkloads['machines'], more: Partial<ObservedWorkloads> = {}) =>
   explain(decideWorkloadUpdate({ ...usual, kubeVirt: kubeVirt(strategy), machines, ...more }));
 const MOVE = /^create VirtualMachineInstanceMigration default\/kubevirt-workload-update-\S+: its launcher has another image than new$/;
@@ -81,5 +81,24 @@ describe('machines of an older installation', () => {
     assert.deepEqual(lines(strategy, many), [deletion('a'), deletion('b'), 'look again in 30s']);
     assert.deepEqual(lines(strategy, many.slice(2), { lastBatchAt: now - 10_000 }), ['look again in 20s']);
     assert.deepEqual(lines(strategy, many.slice(2), { lastBatchAt: now - 30_000 }), [deletion('c')]);
+  });
+
+  test('are counted in the status, and labelled, whatever is done about them', () => {
+    const [old, current] = [machine('a').vmi, machine('b').vmi];
+    const mislabelled = [
+      { vmi: old, isOutdated: true },
+      { vmi: current, isOutdated: false },
+    ];
+    const { actions } = decideWorkloadUpdate({ ...usual, kubeVirt: kubeVirt(undefined), machines: [], outdated: 3, mislabelled });
+    assert.deepEqual(
+      actions.map((action) => action.do === 'patch' && [action.target.name, action.subresource, action.patch]),
+      [
+        ['kubevirt', 'status', { status: { outdatedVirtualMachineInstanceWorkloads: 3 } }],
+        ['a', undefined, { metadata: { labels: { 'kubevirt.io/outdatedLauncherImage': '' } } }],
+        ['b', undefined, { metadata: { labels: { 'kubevirt.io/outdatedLauncherImage': null } } }],
+      ],
+    );
+    const told = { ...kubeVirt(undefined), status: { outdatedVirtualMachineInstanceWorkloads: 3 } };
+    assert.deepEqual(decideWorkloadUpdate({ ...usual, kubeVirt: told, machines: [], outdated: 3 }).actions, []);
   });
 });

@@ -12,20 +12,21 @@
  *     anything else                                            delete the instance: its machine starts it anew
  *   anything else                                              it goes on as it is
  *
- * Pure.
+ * Whatever the methods are, the status of the KubeVirt object says how many there are, and each has a label. Pure.
  */
 import type { Pod } from '../../api/core/pod.ts';
 import { vmiIs } from '../../api/kubevirt/condition-reasons.ts';
 import type { KubeVirt } from '../../api/kubevirt/kinds/kubevirt.ts';
 import { isMigrationFinal, MIGRATIONS, type VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
-import { ANNOTATION_WORKLOAD_UPDATE_MIGRATION } from '../../api/kubevirt/names.ts';
+import { ANNOTATION_WORKLOAD_UPDATE_MIGRATION, LABEL_OUTDATED_LAUNCHER } from '../../api/kubevirt/names.ts';
 import { isDeleting, refOf } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/resource.ts';
 import { parseGoDuration } from '../../base/go-duration.ts';
 import type { Action, Decision } from '../../reconcile/decision.ts';
 import { nextSuffix, waitForNextMs } from '../migration/again.ts';
 import { isOutdated } from './is-outdated.ts';
+import type { Mislabelled } from './outdated-machines.ts';
 
 type Machine = {
   readonly vmi: VirtualMachineInstance;
@@ -37,6 +38,10 @@ type Machine = {
 export type ObservedWorkloads = {
   readonly kubeVirt: KubeVirt;
   readonly launcherImage: string;
+  /** How many machines run in a launcher of another image, and some of those whose label says something else. */
+  readonly outdated: number;
+  readonly mislabelled: readonly Mislabelled[];
+  /** All of them where there is a method. */
   readonly machines: readonly Machine[];
   /** Migrations that are not over, and how many there may be. */
   readonly underWay: number;
@@ -51,11 +56,35 @@ const BATCH = 10;
 const INTERVAL_MS = 60_000;
 /** A move that failed is likely to fail again at once. */
 const AGAIN_MS = 60_000;
+/** At once: each that is written makes the loop look again. */
+export const MOST_LABELS = 50;
 
 export function decideWorkloadUpdate(seen: ObservedWorkloads): Decision {
+  if (isDeleting(seen.kubeVirt)) return { actions: [] };
+  const update = updateThem(seen);
+  return { ...update, actions: [...update.actions, ...show(seen)] };
+}
+
+function show({ kubeVirt, outdated, mislabelled }: ObservedWorkloads): readonly Action[] {
+  const told = kubeVirt.status?.outdatedVirtualMachineInstanceWorkloads ?? 0;
+  const patch = { status: { outdatedVirtualMachineInstanceWorkloads: outdated } };
+  const because = `${outdated} machines run in an older launcher`;
+  return [
+    ...(told === outdated ? [] : [{ do: 'patch', target: refOf(kubeVirt), patch, subresource: 'status', because } as const]),
+    ...mislabelled.map(labelOf),
+  ];
+}
+
+function labelOf({ vmi, isOutdated: isOld }: Mislabelled): Action {
+  const patch = { metadata: { labels: { [LABEL_OUTDATED_LAUNCHER]: isOld ? '' : null } } };
+  const because = isOld ? 'it runs in an older launcher' : 'it runs in the launcher of this installation';
+  return { do: 'patch', target: refOf(vmi), patch, resourceVersion: vmi.metadata.resourceVersion, because };
+}
+
+function updateThem(seen: ObservedWorkloads): Decision {
   const { workloadUpdateStrategy: strategy = {} } = seen.kubeVirt.spec;
   const { workloadUpdateMethods: methods = [] } = strategy;
-  if (methods.length === 0 || isDeleting(seen.kubeVirt)) return { actions: [] };
+  if (methods.length === 0) return { actions: [] };
   const outdated = seen.machines.filter((machine) => isOutdated(machine, seen.launcherImage));
   const movable = methods.includes('LiveMigrate') ? outdated.filter(({ vmi }) => vmiIs(vmi, 'LiveMigratable')) : [];
   const others = methods.includes('Evict') ? outdated.filter((machine) => !movable.includes(machine)) : [];

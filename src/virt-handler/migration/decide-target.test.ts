@@ -36,6 +36,11 @@ const cases: [string, Partial<ObservedDomain>, string[]][] = [
   ['once', { vmi: moving(ready), domain: domain('incoming', { commands: { receive: done } }) }, []],
   ['a QEMU that ended is told', { vmi: moving(begun), domain: domain('incoming', gone) }, [`${PATCH}: QEMU of the target has ended`]],
   [
+    'so is a Pod that was gone before anybody listened to its QEMU',
+    { vmi: moving(told), pod: undefined, followed: undefined, isPodGone: true },
+    [`${PATCH}: the Pod that it was to come to is gone`],
+  ],
+  [
     'a guest that is there, stopped, is not let run before it is handed over',
     { vmi: moving(begun), domain: domain('paused', { commands: { receive: done } }) },
     [],

@@ -3,7 +3,7 @@
  *
  *   what is seen                                what follows
  *   the move is over                            end QEMU: the guest has not come
- *   QEMU is gone, or its Pod                    failed
+ *   QEMU is gone, or its Pod                    failed: whoever told of the move may not be there any more to say so
  *   QEMU waits and was not told for what        get it ready to take disks and memory
  *   it could not be got ready                   failed
  *   it is ready, and nobody was told            publish where the guest can be sent to
@@ -27,10 +27,11 @@ const AGAIN_MS = 5_000;
 
 /** Applies the first rule that matches. */
 export function decideTarget(seen: ObservedDomain): DomainDecision {
-  const { vmi, pod, domain, door } = seen;
+  const { vmi, pod, isPodGone, domain, door } = seen;
   const state = vmi.status?.migrationState ?? {};
   const receiving = domain.commands['receive'];
   if (!isMoving(state)) return end(seen);
+  if (isPodGone) return fail(seen, 'the Pod that it was to come to is gone');
   if (domain.isGone || (pod && isPodFinal(pod))) return fail(seen, 'QEMU of the target has ended');
   if (domain.state === 'incoming' && domain.isConnected && receiving === undefined) return receive(seen);
   if (receiving?.is === 'failed') return fail(seen, `the target could not be made ready: ${receiving.reason}`);

@@ -32,13 +32,21 @@ export async function memoryPassOf(qmp: Qmp): Promise<MemoryPass> {
   return major <= LAST_WITHOUT_A_LOOK ? 'once, then standing still' : 'standing still';
 }
 
-/** Lets a guest go on that stood still for the first look. QEMU refuses when it has sent all of its memory in that time: then it stands still for the rest, too. */
+/**
+ * Lets a guest go on that stood still for the first look. QEMU refuses when it has sent all of its memory in that time: then it stands still for the rest, too. It
+ * stops the guest for the rest before it says so of the copy.
+ */
 export async function letRunAgain(qmp: Qmp, statusOfCopy: () => Promise<string>): Promise<void> {
   try {
     await qmp.execute('cont');
   } catch (error) {
-    if ((await statusOfCopy()) === 'active') throw error;
+    if (!(await isAtItsEnd(qmp)) && (await statusOfCopy()) === 'active') throw error;
   }
+}
+
+async function isAtItsEnd(qmp: Qmp): Promise<boolean> {
+  const answer = await qmp.execute('query-status');
+  return isObject(answer) && answer['status'] === 'finish-migrate';
 }
 
 /** Throws when QEMU has looked in between all the same: some of what the guest wrote may be missing in what was sent. */

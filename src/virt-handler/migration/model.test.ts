@@ -134,9 +134,11 @@ class Move {
 
   /** What virt-controller writes of its own accord. */
   control(luck: number): void {
-    const { completed, failed, abortRequested } = this.stored.status?.migrationState ?? {};
+    const { completed, failed, abortRequested, startTimestamp } = this.stored.status?.migrationState ?? {};
     if (completed || failed) return;
-    if (this.target.qemu === 'gone') this.write({ status: { migrationState: { failed: true, endTimestamp: timestamp(this.#now) } } });
+    const isSilent = startTimestamp === undefined && luck >= 0.2 && luck < 0.25;
+    if (this.target.qemu === 'gone' || isSilent)
+      this.write({ status: { migrationState: { failed: true, endTimestamp: timestamp(this.#now) } } });
     else if (luck < 0.2 && !abortRequested) this.write({ status: { migrationState: { abortRequested: true } } });
   }
 

@@ -10,6 +10,7 @@ import { readMoved } from '../../api/handler/moved.ts';
 import { buildRoutePath } from '../../api/handler/route-path.ts';
 import { HANDLER_ROUTES } from '../../api/handler/routes.ts';
 import { CONTENTS_FILE, SERIAL_LOG } from '../../api/launcher/files.ts';
+import { MACHINE_FILE } from '../../api/launcher/suspension.ts';
 import { systemClock } from '../../base/clock.ts';
 import { isObject } from '../../base/json.ts';
 import { silentLogger } from '../../base/log.ts';
@@ -46,6 +47,8 @@ const PAGE_BYTES = 4096;
 const WRITTEN = { val: 0x10000, size: 0x80000 };
 /** So slow that it writes meanwhile. */
 const BYTES_PER_SECOND = 2 ** 22;
+/** So slow that it is called back meanwhile. */
+const SLOW_BYTES_PER_SECOND = 2 ** 17;
 
 describe('a guest that is sent to another node', () => {
   let home = '';
@@ -116,6 +119,21 @@ describe('a guest that is sent to another node', () => {
     assert.notEqual(target.state(), 'running');
   });
 
+  for (const [what, disks, isThere] of [
+    ['disks are', ['data'], async (source: Node) => (await source.jobs()).length > 0],
+    ['memory is', [], (source: Node) => source.runsWhileSent()],
+  ] as const)
+    test(`stays when it is called back while its ${what} copied`, async (t) => {
+      const [source, target] = await nodes(t);
+      await target.does('receive', { name: 'receive', disks: [...disks] });
+      const sending = assert.rejects(source.does('send', { ...sendTo(target.port, SLOW_BYTES_PER_SECOND), disks: [...disks] }));
+      await until(() => isThere(source));
+      await source.does('call back', { name: 'call-back', disks: [...disks], runs: true, isKept: false });
+      await sending;
+      await source.runs();
+      assert.notEqual(target.state(), 'running');
+    });
+
   test('can be had back, too, when it was paused', async (t) => {
     const [source, target] = await nodes(t, { sourceArgs: ANOTHER });
     await target.does('receive', { name: 'receive', disks: ['data'] });
@@ -153,6 +171,16 @@ describe('a guest that is sent to another node', () => {
     await source.runs();
   });
 
+  test('stays, before anything is copied, when it would have another processor there', async (t) => {
+    const [source, target] = await nodes(t);
+    await target.does('receive', { name: 'receive', disks: ['data'] });
+    await writeFile(join(source.folder, MACHINE_FILE), 'digest of a machine with -cpu Nehalem');
+    await writeFile(join(target.folder, MACHINE_FILE), 'digest of a machine with -cpu Penryn');
+    await assert.rejects(source.does('send', sendTo(target.port)), /another machine there, with other devices or another processor/);
+    await source.runs();
+    assert.equal(target.state(), 'incoming');
+  });
+
   test('stays when there is no room for its disks', async (t) => {
     const [source, target] = await nodes(t, { targetArgs: FULL });
     await target.does('receive', { name: 'receive', disks: ['data'] });
@@ -168,6 +196,7 @@ describe('a guest that is sent to another node', () => {
     await source.runs();
   });
 
+  type Node = Awaited<ReturnType<typeof node>>;
   type NodeOptions = {
     readonly identity?: () => { cert: string; key: string; ca: string };
     readonly sourceArgs?: readonly string[];
@@ -233,6 +262,7 @@ describe('a guest that is sent to another node', () => {
       socket.send(Buffer.from('z'));
       await until(() => text().endsWith('!z'));
     };
+    const jobs = async () => [await session.execute('query-jobs', {})].flat();
     /** What a guest that writes all the time has counted in each page. */
     const written = async () => {
       await session.execute('pmemsave', { ...WRITTEN, filename: 'written' });
@@ -243,7 +273,7 @@ describe('a guest that is sent to another node', () => {
       const [copy, guest] = [await session.execute('query-migrate', {}), await session.execute('query-status', {})];
       return isObject(copy) && copy['status'] === 'active' && isObject(guest) && guest['running'] === true;
     };
-    return { domains, folder, pid, port: server.port, state, does, look, runs, written, runsWhileSent };
+    return { domains, folder, pid, port: server.port, state, does, look, runs, written, jobs, runsWhileSent };
   }
 
   function viewer(port: number, query: string) {

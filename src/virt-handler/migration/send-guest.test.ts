@@ -124,20 +124,23 @@ test('one that may stand still does when its time is over, and then gets there',
 });
 
 /** Without KVM: what is said around the copy of memory, which is looked at as often as `looks` says. */
-async function sendEmulated(major: number | undefined, { runs = true, looks = 1, refusesCont = false } = {}) {
+async function sendEmulated(major: number | undefined, { runs = true, looks = 1, refusesCont = false, isLate = false } = {}) {
   let status = 'none';
+  let looksAfterRefusal = 0;
   const { performer, said, told } = qemu({
     'query-kvm': () => ({ enabled: false }),
     'query-version': () => (major === undefined ? {} : { qemu: { major } }),
     migrate: () => (status = 'active'),
     cont: () => {
-      status = 'pre-switchover';
+      if (!isLate) status = 'pre-switchover';
       if (refusesCont) throw new Error('Migration is not finalized yet');
     },
+    'query-status': () => ({ status: refusesCont ? 'finish-migrate' : 'running' }),
     'migrate-continue': () => (status = 'completed'),
     'query-migrate': () => {
       const now = status;
       if (status === 'active' && (!runs || major !== 7)) status = 'pre-switchover';
+      if (status === 'active' && isLate && ++looksAfterRefusal > 2) status = 'pre-switchover';
       return { status: now, ram: { 'dirty-sync-count': looks } };
     },
   });
@@ -178,6 +181,13 @@ test('one whose memory was sent before it could go on stands still for the rest'
   ]);
 });
 
+test('so does one whose QEMU stands at its end, and says so of the copy a moment later', async () => {
+  assert.deepEqual(await sendEmulated(7, { refusesCont: true, isLate: true }), [
+    [CONNECTED, 'stop', 'migrate', 'cont'],
+    [1_000, 0],
+  ]);
+});
+
 test('a QEMU that has looked in between may have missed a write: the guest stays', async () => {
   await assert.rejects(sendEmulated(7, { looks: 2 }), /has looked 2 times at what the guest writes/);
 });
@@ -213,6 +223,33 @@ test('one that stood still for that runs on when it stays, unless somebody has p
     await assert.rejects(sendGuest(performer, { ...command, runs }), /no way/);
     assert.deepEqual([said.indexOf('cont') > said.indexOf('stop'), said.includes('cont')], [runs, runs]);
   }
+});
+
+test('a copy is not cancelled in the moment in which QEMU would not hear it', async () => {
+  let looks = 0;
+  const { performer, told } = qemu({
+    'query-status': () => ({ status: 'finish-migrate' }),
+    'query-migrate': () => ({
+      status: told.some(([name]) => name === 'migrate_cancel') ? 'cancelled' : ++looks > 2 ? 'pre-switchover' : 'active',
+    }),
+  });
+  await callBack(performer, { disks: [], runs: true, isKept: false });
+  const names = told.map(([name]) => name);
+  assert.equal(names.slice(0, names.indexOf('migrate_cancel')).filter((name) => name === 'query-migrate').length, 3);
+});
+
+test('one that was cancelled in it all the same is told to continue, and hears the cancel then', async () => {
+  let status = 'pre-switchover';
+  const { performer, told } = qemu({
+    migrate_cancel: () => (status = 'cancelling'),
+    'migrate-continue': () => (status = 'cancelled'),
+    'query-migrate': () => ({ status }),
+  });
+  await callBack(performer, { disks: [], runs: true, isKept: false });
+  assert.deepEqual(
+    told.filter(([name]) => name === 'migrate-continue').map(([, args]) => args),
+    [{ state: 'cancelling' }],
+  );
 });
 
 test('one that was reset meanwhile runs on unless QEMU says that it was sent; whether it was is then for somebody else to know', async () => {

@@ -20,6 +20,10 @@ const POLL_MS = 100;
 const UNDO_MS = 30_000;
 /** A tunnel takes what it is given; without a limit QEMU would promise a stop that is too short. */
 const BYTES_PER_SECOND = 2 ** 30;
+/** A cancel takes a few milliseconds. */
+const LATE_MS = 1_000;
+/** Between two instructions of QEMU, on a machine that has much else to do. */
+const BETWEEN_MS = 5_000;
 /** The longest that the guest stands still before it is had back. */
 const SWITCH_MS = 60_000;
 /** QEMU takes no more: whatever is left, the guest stands still for it. */
@@ -172,8 +176,14 @@ export async function callBack(
 ): Promise<unknown> {
   const { qmp, clock } = caller;
   const deadline = clock.steady() + UNDO_MS;
+  await untilItHearsACancel(caller);
   await qmp.execute('migrate_cancel');
-  await until(caller, { deadline, what: 'the end of a copy of its memory' }, async () => !BUSY.includes((await migrationOf(qmp)).status));
+  const lateAt = clock.steady() + LATE_MS;
+  await until(caller, { deadline, what: 'the end of a copy of its memory' }, async () => {
+    const { status } = await migrationOf(qmp);
+    if (status === 'cancelling' && clock.steady() >= lateAt) await qmp.execute('migrate-continue', { state: status }).catch(() => {}); // it may have ended
+    return !BUSY.includes(status);
+  });
   for (const disk of disks) {
     if (!(await jobsOf(qmp)).has(jobOf(disk))) continue;
     await qmp.execute('block-job-cancel', { device: jobOf(disk), force: true }).catch(() => {}); // it may have ended
@@ -186,6 +196,17 @@ export async function callBack(
   if (!runs || !(await mayRunOn(qmp, status, isKept))) return status;
   await qmp.execute('cont');
   return statusOf(qmp);
+}
+
+/**
+ * Between stopping the guest for the rest and saying so of the copy, QEMU sets out to wait for a word that it does not take a cancel for: cancelled in that
+ * moment, it waits for ever, and the guest with it. If it does all the same, it is told to continue, finds that it was cancelled, and lets the guest run.
+ */
+async function untilItHearsACancel(caller: Pick<Performer, 'qmp' | 'clock' | 'news'>): Promise<void> {
+  const { qmp, clock } = caller;
+  const isBetween = async () => (await statusOf(qmp)) === 'finish-migrate' && (await migrationOf(qmp)).status === 'active';
+  const wait = { deadline: clock.steady() + BETWEEN_MS, what: 'the word that the guest stands still' };
+  await until(caller, wait, async () => !(await isBetween())).catch(() => {}); // then it is cancelled all the same
 }
 
 /** One that was reset while it stood still does not show in its status whether it was sent before; the last move of this QEMU does. */

@@ -8,6 +8,7 @@ import { temporaryFolder } from '../../qemu/qmp/qemu.testing.ts';
 import { FakeClock } from '../../testing/fake-clock.ts';
 import { handFedCache } from '../../testing/hand-fed-cache.ts';
 import { ScriptedApi } from '../../testing/scripted-api.ts';
+import { moving, targetPod, told } from '../migration/moves.testing.ts';
 import { POD_INDEXES } from '../node-caches.ts';
 import { Domains } from './domains.ts';
 import { hasLeftFor, observeDomain } from './observe.ts';
@@ -66,6 +67,21 @@ test('an instance has left a Pod when the server knows it in another one on anot
   );
 });
 
+test('a Pod that an instance comes to is gone when the server does not know it either', async (t) => {
+  const { vmis, incoming, api, look } = await node(t);
+  vmis.remove(vmi);
+  incoming.put(moving(told));
+  const gone = look();
+  await api.refuse('NotFound', 404);
+  assert.equal((await gone)?.isPodGone, true);
+  const there = look();
+  await api.answer(targetPod);
+  assert.equal((await there)?.isPodGone, false);
+  const over = moving({ ...told, failed: true });
+  incoming.put({ ...over, metadata: { ...over.metadata, resourceVersion: '2' } });
+  assert.equal((await look())?.isPodGone, false, 'nobody is asked when the move is over');
+});
+
 async function node(t: Parameters<typeof temporaryFolder>[0]) {
   const clock = new FakeClock();
   const vmis = handFedCache(VMIS);
@@ -76,6 +92,7 @@ async function node(t: Parameters<typeof temporaryFolder>[0]) {
   const takesConnection = async () => undefined;
   const domains = new Domains({ kubeletRoot: await temporaryFolder(t), clock, log: silentLogger, takesConnection });
   t.after(() => domains.close());
-  const look = () => observeDomain(key, { client: new ScriptedApi().client, clock, nodeName: 'n1', vmis, incoming, pods, domains });
-  return { clock, vmis, domains, look };
+  const api = new ScriptedApi();
+  const look = () => observeDomain(key, { client: api.client, clock, nodeName: 'n1', vmis, incoming, pods, domains });
+  return { clock, vmis, incoming, domains, api, look };
 }

@@ -1,5 +1,6 @@
 /** Gathers what `decide` looks at: the VMI, its Pod from the caches, its guest from the QMP sessions that are open. Opens none. */
 import { PODS, type Pod } from '../../api/core/pod.ts';
+import { isMoving } from '../../api/kubevirt/kinds/migration.ts';
 import { isFinal, type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { currentLauncherNameOf, isCurrentLauncherOf, isLauncherOf, isTargetOf } from '../../api/launcher/pod-name.ts';
 import { keyOf } from '../../api/meta.ts';
@@ -66,16 +67,20 @@ export function hasLeftFor(vmi: VirtualMachineInstance, { pod, nodeName }: { rea
 async function observeComing(vmi: VirtualMachineInstance, options: ObserveDomainOptions): Promise<ObservedDomain> {
   const { client, clock, pods, domains, nodeName } = options;
   const key = keyOf(vmi.metadata);
-  const { migrationUid = '', targetPod } = vmi.status?.migrationState ?? {};
+  const { migrationState } = vmi.status ?? {};
+  const { migrationUid = '', targetPod } = migrationState ?? {};
   const pod = pods
     .byIndex('owner', vmi.metadata.uid ?? '')
     .find((each) => isTargetOf(each, vmi, migrationUid) && each.metadata.name === targetPod);
+  const { namespace } = vmi.metadata;
+  const isAsked = !pod && isMoving(migrationState) && targetPod !== undefined; // the cache may be behind
+  const isPodGone = isAsked && (await client.get(PODS, { namespace, name: targetPod })) === undefined;
   const followed = domains.followed(key);
   const isHeard = isFollowed({ vmi, pod, followed });
   const domain = (isHeard && domains.domainOf(key)) || unknownDomain;
-  const isOpen = domain.commands['receive']?.is === 'done' && vmi.status?.migrationState?.targetNodeAddress === undefined;
+  const isOpen = domain.commands['receive']?.is === 'done' && migrationState?.targetNodeAddress === undefined;
   const door = isOpen ? await findHandler(client, nodeName) : undefined;
-  return { vmi, isComing: true, pod, followed, domain, door, now: clock.now() };
+  return { vmi, isComing: true, isPodGone, pod, followed, domain, door, now: clock.now() };
 }
 
 /** The two caches are not in step: before a guest is given up because it has no Pod, the server is asked. */

@@ -28,6 +28,8 @@ export type ObservedDomain = {
   readonly hasMoved?: boolean;
   /** The VMI is on its way here from another node. */
   readonly isComing?: boolean;
+  /** The Pod that it comes to is gone, as the server has said. */
+  readonly isPodGone?: boolean;
   /** Where other nodes reach the virt-handler of this one; looked for when a guest can be taken. */
   readonly door?: HandlerAddress | undefined;
   /** Whose sessions are open under the name of this VMI. */

@@ -67,6 +67,11 @@ test('versions, generation and architecture are told', () => {
   });
 });
 
+test('how many machines run in an older launcher is for virt-controller to say', () => {
+  const status = { ...deriveKubeVirtStatus(fresh, at('ready')), outdatedVirtualMachineInstanceWorkloads: 3 };
+  assert.equal(deriveKubeVirtStatus({ ...fresh, status }, at('updating')).outdatedVirtualMachineInstanceWorkloads, 3);
+});
+
 test('a status that is true is left alone, however late it is looked at', () => {
   const told = { ...fresh, status: deriveKubeVirtStatus(fresh, at('ready')) };
   assert.deepEqual(explain(decideKubeVirtStatus({ kubeVirt: told, installation: at('ready', 60_000) })), []);

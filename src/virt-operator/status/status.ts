@@ -21,8 +21,6 @@ export type Installation = {
   readonly runningVersion?: string;
   /** Of a machine that names none: amd64. */
   readonly architecture: string;
-  /** Instances that run under an older version. */
-  readonly outdatedInstances?: number;
   readonly problem?: Problem | undefined;
   readonly now: number;
 };
@@ -49,7 +47,7 @@ const STAGES: Readonly<Record<InstallationStage, Row>> = {
 /** The status that follows; conditions that did not change keep their time. */
 export function deriveKubeVirtStatus(kubeVirt: KubeVirt, installation: Installation): KubeVirtStatus {
   const { metadata, status } = kubeVirt;
-  const { version, operatorImage, runningVersion, architecture, outdatedInstances = 0, now } = installation;
+  const { version, operatorImage, runningVersion, architecture, now } = installation;
   const unread = configurationProblem(kubeVirt);
   // A machine is run as it was before: that is less than was asked for, and no more than that.
   const stage = unread && installation.stage === 'ready' ? 'degraded' : installation.stage;
@@ -72,6 +70,6 @@ export function deriveKubeVirtStatus(kubeVirt: KubeVirt, installation: Installat
     ...(runningVersion !== undefined && { observedKubeVirtVersion: runningVersion }),
     ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),
     defaultArchitecture: architecture,
-    outdatedVirtualMachineInstanceWorkloads: outdatedInstances,
+    outdatedVirtualMachineInstanceWorkloads: status?.outdatedVirtualMachineInstanceWorkloads ?? 0, // virt-controller counts them
   };
 }

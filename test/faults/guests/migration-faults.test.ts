@@ -7,10 +7,14 @@
  *   disks           they are copied slowly
  *   memory          the QEMU that takes it stands still, and with it the copy; the guest runs on
  *   handing over    not held: the instance has just become that of the other node
+ *
+ * On a real Kubernetes (E2E_REAL_CLUSTER, see test/kubernetes/scenarios/moves.ts) its parts are killed one by one. Embedded, API server, virt-controller and virt-handlers are
+ * one process and are killed together, and a virt-handler alone is away with its kubelet (`virtctl node stop`).
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
+import type { RealCluster } from '../../../tools/kubernetes/cluster.ts';
 import { EmbeddedCluster } from '../../e2e/harness.ts';
 import { type Counted, filesOfKubelets, foundAtBoot, manifest, NAME, qemus, readCount, takesMemory } from './moving-guest.ts';
 
@@ -33,20 +37,48 @@ const LOOK_MS = 50;
 const LOOK_AT_MEMORY_MS = 5;
 /** A program that is run for each look takes the processor away from what is waited for. */
 const READ_MS = 1_000;
+const API_AWAY_MS = 10_000;
 
-const FAULTS: Readonly<Record<string, Fault>> = {
+const REAL = process.env['E2E_REAL_CLUSTER'];
+
+const EVERYWHERE: Readonly<Record<string, Fault>> = {
   'nothing happens': { places: ALL, happens: async () => {} },
-  'the cluster is killed': { places: ALL, happens: (world) => world.kill(), after: ({ cluster }) => cluster.must('virtctl', ['up']) },
   'it is cancelled': { places: ALL, happens: ({ cluster }) => cluster.virtctl(['migrate-cancel', NAME]) },
   'it is to be moved once more': {
-    places: COPYING,
+    places: ALL.slice(0, 3),
     happens: async ({ cluster }) => {
       const { code, stderr } = await cluster.virtctl(['migrate', NAME]);
       assert.deepEqual([code === 0, /in-flight|already|being moved|under way/i.test(stderr)], [false, true], stderr);
     },
   },
   "the target's QEMU is killed": { places: COPYING, happens: async (_, { targetQemu }) => end(targetQemu) },
+  'the QEMU that it has come to is killed': {
+    places: ['handing over'],
+    happens: async (_, { targetQemu }) => end(targetQemu),
+    ends: 'boot',
+  },
   "the target's Pod is deleted": { places: ALL.slice(0, 3), happens: (world) => world.deleteTargetPod() },
+  "the source's QEMU is killed": { places: ALL.slice(0, 3), happens: async (_, { sourceQemu }) => end(sourceQemu), ends: 'boot' },
+  'the QEMU that it has left is killed': {
+    places: ['handing over'],
+    happens: async (_, { sourceQemu }) => ignoringGone(() => end(sourceQemu)),
+  },
+  'the machine is stopped': {
+    places: ALL,
+    happens: ({ cluster }) => cluster.must('virtctl', ['stop', NAME]),
+    after: (world) => world.startAfterNone(),
+    ends: 'boot',
+  },
+  'the machine is deleted': {
+    places: ALL,
+    happens: ({ cluster }) => cluster.must('kubectl', ['delete', 'vm', NAME, '--wait=false']),
+    after: (world) => world.createAfterNone(),
+    ends: 'boot',
+  },
+};
+
+const EMBEDDED: Readonly<Record<string, Fault>> = {
+  'the cluster is killed': { places: ALL, happens: (world) => world.kill(), after: ({ cluster }) => cluster.must('virtctl', ['up']) },
   "the target's node stops": {
     places: ALL.slice(1),
     happens: ({ cluster }, { target }) => cluster.must('virtctl', ['node', 'stop', target]),
@@ -68,26 +100,56 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     after: ({ cluster }, { source }) => cluster.must('virtctl', ['node', 'start', source]),
     ends: 'boot',
   },
-  "the source's QEMU is killed": { places: COPYING, happens: async (_, { sourceQemu }) => end(sourceQemu), ends: 'boot' },
-  'the machine is stopped': {
-    places: ALL,
-    happens: ({ cluster }) => cluster.must('virtctl', ['stop', NAME]),
-    after: (world) => world.startAfterNone(),
+  'the node that it has come to is cut off': {
+    places: ['handing over'],
+    happens: async ({ cluster }, { target }) => {
+      await cluster.must('virtctl', ['node', 'kill', target, '--yes']);
+      await cluster.until(`vm/${NAME}`, '.status.printableStatus', 'Unknown');
+    },
+    after: ({ cluster }, { target }) => cluster.must('virtctl', ['node', 'start', target]),
     ends: 'boot',
   },
-  'the machine is deleted': {
-    places: ALL,
-    happens: ({ cluster }) => cluster.must('kubectl', ['delete', 'vm', NAME, '--wait=false']),
-    after: (world) => world.createAfterNone(),
-    ends: 'boot',
+  "the target's node is deleted": {
+    places: COPYING,
+    happens: ({ cluster }, { target }) => cluster.must('kubectl', ['delete', 'node', target]),
+    after: (world, { target }) => world.untilNodeIsBack(target),
+  },
+  "the source's node is deleted": {
+    places: COPYING,
+    happens: ({ cluster }, { source }) => cluster.must('kubectl', ['delete', 'node', source]),
+    after: (world, { source }) => world.untilNodeIsBack(source),
   },
 };
 
+const rolledOut = (world: World) => world.untilRolledOut();
+const KUBERNETES: Readonly<Record<string, Fault>> = {
+  "the target's virt-handler is killed": {
+    places: ALL.slice(1),
+    happens: (world, { target }) => world.killPods('virt-handler', target),
+    after: rolledOut,
+  },
+  "the source's virt-handler is killed": {
+    places: ALL,
+    happens: (world, { source }) => world.killPods('virt-handler', source),
+    after: rolledOut,
+  },
+  'virt-controller is killed': { places: ALL, happens: (world) => world.killPods('virt-controller'), after: rolledOut },
+  'virt-api is killed': { places: COPYING, happens: (world) => world.killPods('virt-api'), after: rolledOut },
+  'the API server is away': { places: ALL, happens: () => withoutApiServer(), after: rolledOut },
+};
+const FAULTS: Readonly<Record<string, Fault>> = { ...EVERYWHERE, ...(REAL === undefined ? EMBEDDED : KUBERNETES) };
+
 /** A part of them in the usual set; `npm run test:soak` asks for all. */
-const SAMPLE: readonly (readonly [string, Place])[] = [
-  ['the cluster is killed', 'memory'],
-  ["the target's QEMU is killed", 'disks'],
-];
+const SAMPLE: readonly (readonly [string, Place])[] =
+  REAL === undefined
+    ? [
+        ['the cluster is killed', 'memory'],
+        ["the target's QEMU is killed", 'disks'],
+      ]
+    : [
+        ["the source's virt-handler is killed", 'memory'],
+        ['virt-controller is killed', 'disks'],
+      ];
 const MATRIX = Object.entries(FAULTS).flatMap(([name, { places }]) => places.map((place) => [name, place] as const));
 const wanted = process.env['MIGRATION_FAULTS'] ?? '';
 const CASES = wanted === 'all' ? MATRIX : wanted === '' ? SAMPLE : MATRIX.filter(([name, place]) => `${name} ${place}`.includes(wanted));
@@ -124,9 +186,10 @@ class World {
   async hold(place: Place): Promise<Held> {
     const { cluster } = this;
     const source = await this.#state('nodeName');
-    const target = (await this.#nodes()).find((node) => node !== source) ?? '';
+    const [target = '', ...others] = (await this.#nodes()).filter((node) => node !== source);
     await this.#pace(place === 'disks' ? '4Mi' : '64Mi');
-    if (place === 'scheduling') await cluster.must('kubectl', ['cordon', target]);
+    const closed = place === 'scheduling' ? [target, ...others] : others;
+    if (closed.length > 0) await cluster.must('kubectl', ['cordon', ...closed]);
     const before = qemus(cluster);
     const sourceQemu = [...before.values()][0];
     await cluster.must('virtctl', ['migrate', NAME]);
@@ -155,6 +218,27 @@ class World {
   /** What stood still goes on. */
   letGo({ targetQemu }: Held): void {
     if (targetQemu !== undefined) ignoringGone(() => process.kill(targetQemu, 'SIGCONT'));
+  }
+
+  /** Of a component of a real Kubernetes, all or that of one node: without a chance to clean up. Others take their places. */
+  async killPods(component: string, node?: string): Promise<void> {
+    const ofNode = node === undefined ? [] : [`--field-selector=spec.nodeName=${node}`];
+    const pods = ['pods', '-n', 'kubevirt', '-l', `kubevirt.io=${component}`, ...ofNode];
+    await this.cluster.must('kubectl', ['delete', ...pods, '--force', '--grace-period=0']);
+  }
+
+  async untilRolledOut(): Promise<void> {
+    for (const each of ['deployment/virt-api', 'deployment/virt-controller', 'daemonset/virt-handler'])
+      await this.cluster.must('kubectl', ['rollout', 'status', '-n', 'kubevirt', each, '--timeout=200s']);
+  }
+
+  /** It has registered again, and takes machines. */
+  async untilNodeIsBack(node: string): Promise<void> {
+    const isBack = async () => {
+      const path = 'jsonpath={.metadata.labels.kubevirt\\.io/schedulable} {.status.conditions[?(@.type=="Ready")].status}';
+      return (await this.cluster.kubectl(['get', 'node', node, '-o', path])).stdout === 'true True';
+    };
+    await this.#until('the node', isBack, READ_MS);
   }
 
   async kill(): Promise<void> {
@@ -236,6 +320,19 @@ class World {
       await systemClock.sleep(everyMs);
     }
   }
+}
+
+/** Loaded where there is one. */
+async function realCluster(): Promise<RealCluster> {
+  const { RealCluster } = await import('../../../tools/kubernetes/cluster.ts');
+  return RealCluster.open(REAL);
+}
+
+async function withoutApiServer(): Promise<void> {
+  const cluster = await realCluster();
+  await cluster.stop('kube-apiserver');
+  await systemClock.sleep(API_AWAY_MS);
+  await cluster.startAgain('kube-apiserver');
 }
 
 /** Of ways to other nodes. */

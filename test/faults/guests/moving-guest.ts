@@ -77,11 +77,12 @@ export async function foundAtBoot(cluster: EmbeddedCluster, boot: string): Promi
   return Number(new RegExp(`found ${boot} (\\d+) end`).exec(stdout)?.[1] ?? Number.NaN);
 }
 
-/** The QEMUs of all guests, by the uid of their Pod. */
+/** The QEMUs of all guests, by the uid of their Pod; in a container of a real Kubernetes by their own number. */
 export function qemus(cluster: EmbeddedCluster): Map<string, number> {
   const found = cluster.guestPids().flatMap((pid) => {
-    const [, uid] = /\/pods\/([^/]+)\//.exec(linkOf(`/proc/${pid}/cwd`)) ?? [];
-    return uid !== undefined && textOf(`/proc/${pid}/comm`).startsWith('qemu-system') ? [[uid, pid] as const] : [];
+    const folder = linkOf(`/proc/${pid}/cwd`);
+    const [, uid = String(pid)] = /\/pods\/([^/]+)\//.exec(folder) ?? [];
+    return folder !== '' && textOf(`/proc/${pid}/comm`).startsWith('qemu-system') ? [[uid, pid] as const] : [];
   });
   return new Map(found);
 }

@@ -46,6 +46,7 @@ const SETTINGS: readonly [what: string, given: KubeVirtConfiguration, becomes: P
     { migrations: { parallelMigrationsPerCluster: 9, bandwidthPerMigration: '64Mi', disableTLS: false } },
     { migrations: { ...DEFAULT_MIGRATIONS, parallelMigrationsPerCluster: 9, bandwidthPerMigration: '64Mi' } },
   ],
+  ['the taint of drained nodes', { migrations: { nodeDrainTaintKey: 'example.com/away' } }, { nodeDrainTaintKey: 'example.com/away' }],
   ['a runtime class', { defaultRuntimeClass: 'kata' }, { runtimeClass: 'kata' }],
   ['an SELinux type', { selinuxLauncherType: 'container_kvm_t' }, { selinuxType: 'container_kvm_t' }],
   [

@@ -22,7 +22,7 @@ export type ClusterConfiguration = {
   readonly cpuModel: string;
   /** What a machine that names no processors asks for; by their number when nobody set it. */
   readonly cpuRequest?: string | number | undefined;
-  readonly evictionStrategy?: string | undefined;
+  readonly evictionStrategy?: KubeVirtConfiguration['evictionStrategy'] | undefined;
   readonly launcherPullPolicy: 'Always' | 'IfNotPresent' | 'Never';
   /** What the memory beside that of the guest is multiplied by. */
   readonly overheadRatio: number;
@@ -49,6 +49,8 @@ export type ClusterConfiguration = {
   readonly referencePolicy: ReferencePolicy;
   /** How machines are moved that no policy is for. */
   readonly migrations: MigrationSettings;
+  /** The key of the taint by which machines leave a node. */
+  readonly nodeDrainTaintKey: string;
   /** Guests run without KVM. */
   readonly isEmulated: boolean;
   /** Launcher Pods have a user namespace of their own. */
@@ -98,6 +100,7 @@ export function clusterConfigurationOf(configuration: KubeVirtConfiguration = {}
     clientLimits: clientLimitsOf(configuration),
     referencePolicy: configuration.instancetype?.referencePolicy ?? 'reference',
     migrations: migrationSettingsOf(configuration.migrations),
+    nodeDrainTaintKey: configuration.migrations?.nodeDrainTaintKey || 'kubevirt.io/drain',
     isEmulated: developer.useEmulation ?? false,
     hasUserNamespaces: isOn(GATE_USER_NAMESPACES),
     hasSharedFolders: isOn(GATE_SHARED_FOLDERS),

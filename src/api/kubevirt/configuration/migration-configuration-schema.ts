@@ -35,7 +35,11 @@ export const migrationConfigurationSchema = object('How machines are moved to ot
   ...POLICY_FIELDS,
   disableTLS: optional(boolean('Only false: nothing of a guest goes through a network as plain text.')),
   matchSELinuxLevelOnMigration: optional(boolean('Kept: launcher Pods have the level that their container runtime gives them.')),
-  nodeDrainTaintKey: optional(text('Kept: machines leave a node when their Pods are evicted from it, as kubectl drain does.')),
+  nodeDrainTaintKey: optional(
+    text(
+      'A taint with this key and the effect NoSchedule has machines moved off its node, as an eviction has; kubevirt.io/drain when it is not set.',
+    ),
+  ),
   parallelMigrationsPerCluster: optional(integer('Moves at once; 5 when it is not set.', { minimum: 1, maximum: 10_000, format: 'int64' })),
   parallelOutboundMigrationsPerNode: optional(
     integer('Moves at once away from one node; 2 when it is not set.', { minimum: 1, maximum: 10_000, format: 'int64' }),
