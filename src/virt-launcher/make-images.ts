@@ -21,7 +21,7 @@ import { formatBytes, parseQuantity } from '../base/quantity.ts';
 import { MOST_BYTES } from '../images/qcow2-header.ts';
 import { isReadOnlyDisk } from '../qemu/convert/disks.ts';
 import type { DiskImage, ImageFile, ImageFormat } from '../qemu/convert/input.ts';
-import { findBlockDevice } from './block-device.ts';
+import { findBlockDevice, hasDeviceFolder } from './block-device.ts';
 import { type ClaimDisk, diskImage, findClaimDisk, newDiskBytesFor } from './claim-disk.ts';
 import { type CloudInitLayout, cloudInitIso, readPublicKeys } from './cloud-init.ts';
 import { type FoundDisk, findContainerDisk, openContainerDisk } from './container-disk.ts';
@@ -131,10 +131,12 @@ function claimImage(task: Task, newSizeBytes: number | undefined): Pick<DiskImag
   const { disk, volume, index, folder, env, privileges, report } = task;
   // As root, who alone may see the folders above those of the Pod: a home folder is often closed to others.
   privileges.asRoot(() => refuseSharedFolder(folderName(volume.name), env));
-  const device = privileges.asRoot(() => findBlockDevice(sandboxPath(claimDevice(folderName(volume.name)).devicePath, env)));
+  const { devicePath } = claimDevice(folderName(volume.name));
+  const device = privileges.asRoot(() => findBlockDevice(sandboxPath(devicePath, env)));
+  const isBlock = device !== undefined || privileges.asRoot(() => hasDeviceFolder(sandboxPath(devicePath, env), env));
   const began = diskImage(env, volume.name);
   const image = newSizeBytes === undefined ? undefined : began;
-  if (device && image)
+  if (isBlock && image)
     throw new UserError('DISK_INVALID', `the PVC of disk ${JSON.stringify(disk.name)} cannot begin as the image ${image}`, {
       why: 'it is in Block mode, where nobody can tell a disk that was filled from one that was not',
       fix: 'use a PVC with volumeMode Filesystem',
@@ -143,18 +145,22 @@ function claimImage(task: Task, newSizeBytes: number | undefined): Pick<DiskImag
     report(`disk ${disk.name}: PVC in Block mode, ${formatBytes(device.sizeBytes)}`);
     return device;
   }
-  const root = claimMount(folderName(volume.name)).mountPath;
+  const root = isBlock ? devicePath : claimMount(folderName(volume.name)).mountPath;
   const found: ClaimDisk = withFolder(task, root, (claimFolder) =>
     findClaimDisk({
       folder: claimFolder,
       linkPath: join(folder, baseName(index)),
       writer: writerOf(task),
       newSizeBytes,
-      format: { declared: declaredFormat(env, volume.name), ofImage: began === undefined ? undefined : () => formatOfImage(task) },
+      format: isBlock
+        ? { declared: 'raw', ofImage: undefined }
+        : { declared: declaredFormat(env, volume.name), ofImage: began === undefined ? undefined : () => formatOfImage(task) },
       fill: image === undefined ? undefined : (into, sizeBytes) => copyImage(task, { image, into, sizeBytes }),
     }),
   );
-  report(`disk ${disk.name}: PVC, ${found.format}, ${formatBytes(found.sizeBytes)}${found.isNew ? ', new' : ''}`);
+  report(
+    `disk ${disk.name}: PVC${isBlock ? ' in Block mode' : ''}, ${found.format}, ${formatBytes(found.sizeBytes)}${found.isNew ? ', new' : ''}`,
+  );
   if (found.whyNotGrown !== undefined)
     report(`disk ${disk.name} stays as large as it is: it cannot grow to ${formatBytes(newSizeBytes ?? 0)}: ${found.whyNotGrown}`);
   const path = found.isLinked
