@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { credentialSourcesOf } from '../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Disk, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
+import { hostFileAt } from '../api/kubevirt/volumes/host-disk.ts';
 import type { SourceData, SourceName } from '../api/kubevirt/volumes/volume-source.ts';
 import {
   claimDevice,
@@ -27,6 +28,7 @@ import { type CloudInitLayout, cloudInitIso, readPublicKeys } from './cloud-init
 import { type FoundDisk, findContainerDisk, openContainerDisk } from './container-disk.ts';
 import { diskRootIn } from './container-disk-share.ts';
 import { declaredFormat } from './disk-format.ts';
+import { findHostDisk } from './host-disk.ts';
 import { createIso, type IsoFiles } from './iso9660.ts';
 import { withMatchedBlocks } from './matched-blocks.ts';
 import { FILES_LABEL, readMountedFiles, requireAnswerFile, SYSPREP_LABEL } from './mounted-files.ts';
@@ -65,6 +67,7 @@ const BUILDERS: { readonly [Name in SourceName]: (task: Task, source: SourceData
   cloudInitNoCloud: (task, source) => cloudInit(task, 'noCloud', source),
   cloudInitConfigDrive: (task, source) => cloudInit(task, 'configDrive', source),
   emptyDisk: empty,
+  hostDisk: fileOfHost,
   configMap: (task, { volumeLabel }) => filesDisk(task, { label: volumeLabel }),
   secret: (task, { volumeLabel }) => filesDisk(task, { label: volumeLabel }),
   downwardAPI: (task, { volumeLabel }) => filesDisk(task, { label: volumeLabel }),
@@ -116,6 +119,26 @@ function claim(task: Task, { readOnly: isVolumeReadOnly = false }: Pick<SourceDa
       fix: 'use a PVC with a raw disk: one that is new, or was imported',
     });
   return isReadOnly ? { ...image, isReadOnly } : image;
+}
+
+/** A file in a folder of the node, always raw: whatever it begins with, its guest may have written that. */
+function fileOfHost(task: Task, { path: wanted, type, capacity }: SourceData<'hostDisk'>): DiskImage {
+  const { disk, volume, index, folder, env, privileges, report } = task;
+  const { file: name = '' } = hostFileAt(wanted) ?? {};
+  const root = claimMount(folderName(volume.name)).mountPath;
+  const linkPath = join(folder, baseName(index));
+  const newSizeBytes = type === 'DiskOrCreate' && !isReadOnlyDisk(disk) ? parseQuantity(capacity ?? '') : undefined;
+  const found = withFolder(task, root, (hostFolder) =>
+    findHostDisk({ folder: hostFolder, name, linkPath, writer: writerOf(task), newSizeBytes }),
+  );
+  report(`disk ${disk.name}: file of the node, raw, ${formatBytes(found.sizeBytes)}${found.isNew ? ', new' : ''}`);
+  const path = found.isLinked
+    ? linkPath
+    : join(
+        privileges.asRoot(() => realpathSync(sandboxPath(root, env))),
+        name,
+      );
+  return { path, format: 'raw', ...(isReadOnlyDisk(disk) && { isReadOnly: true }) };
 }
 
 /** The guest writes to a file of its own, which ends with the instance; the claim's disk beneath is never written. */

@@ -400,6 +400,25 @@ test('a PVC in Block mode of the embedded cluster is a file as large as it, whic
   assert.match(stderr, /^error\[DISK_INVALID\]: the PVC of disk "data" cannot begin as the image an\/image/);
 });
 
+test('a file of the node boots, raw whatever it begins with, and one that is missing is told', { timeout: DEADLINE_MS }, async ({
+  signal,
+}) => {
+  const folder = sandboxPath(claimMount('data').mountPath, pod.env);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'machine.raw'), bootSector('from a file of the node'));
+  for (const path of isRoot ? [folder, join(folder, 'machine.raw')] : []) chownSync(path, QEMU_USER, QEMU_USER);
+  const text = (path: string) =>
+    vmi({ disks: [{ name: 'data', disk: { bus: 'virtio' } }] }, [{ name: 'data', hostDisk: { path, type: 'Disk' } }]);
+  const qemu = await start(text('/srv/disks/machine.raw'), signal);
+  await serialSays('from a file of the node', signal);
+  assert.equal(await quit(qemu), 0);
+  const env = { ...pod.env, [LAUNCHER_VARIABLES.vmi]: text('/srv/disks/other.raw') };
+  assert.match(
+    spawnSync(LAUNCHER, ['prepare'], { env, encoding: 'utf8' }).stderr,
+    /^error\[HOST_DISK_MISSING\]: there is no file "other\.raw"/,
+  );
+});
+
 /** Puts files where the kubelet mounts an object for the Pod. */
 function mounted(mountPath: string, files: Record<string, string>): void {
   const folder = sandboxPath(mountPath, pod.env);

@@ -46,6 +46,10 @@ const NOTES: Readonly<Record<string, string>> = {
   'VirtualMachineInstance domain.features.hyperv': 'with KVM; software emulation has none of it',
   'VirtualMachineInstance domain.firmware.bootloader.bios': 'every guest starts with one',
   'VirtualMachineInstance domain.ioThreadsPolicy': '`shared` and `auto`',
+  'VirtualMachineInstance volumes[].hostDisk':
+    'a file of the node, with the feature gate `HostDisk`, in a folder that `hostDiskFolders` of the KubeVirt object names',
+  'VirtualMachineInstance volumes[].hostDisk.shared': 'kept: such a machine is not moved',
+  'KubeVirt configuration.developerConfiguration.hostDiskFolders': 'where files of nodes may be disks, and of machines of which namespaces',
   'VirtualMachine runStrategy': 'all but `WaitAsReceiver`, which belongs to migration between clusters',
   'KubeVirt configuration.vmRolloutStrategy': '`Stage` alone',
   'KubeVirt configuration.architectureConfiguration.arm64': 'kept: machines are amd64',
@@ -100,7 +104,8 @@ go unless told otherwise; here \`uninstallStrategy\` is \`BlockUninstallIfWorklo
 names of some machines in its conditions, until they are gone). An embedded cluster needs none of that and keeps it as written.
 \`configuration\` is honoured everywhere: a change reaches running components within a second, and machines at their next start. Values that contradict each
 other are refused; where they got in without admission, the object says Degraded, and the last good configuration stays in force (ADR 47).
-\`vmRolloutStrategy\` can be \`Stage\` alone. Feature gates are kept and change nothing, but for two of ours: with \`LauncherFailFast\` instances that have the annotation
+\`vmRolloutStrategy\` can be \`Stage\` alone. Feature gates are kept and change nothing, but for two of KubeVirt, \`EnableVirtioFsStorageVolumes\` (shared folders) and \`HostDisk\` (files of nodes
+in the folders of \`developerConfiguration.hostDiskFolders\`), and two of ours: with \`LauncherFailFast\` instances that have the annotation
 \`kubevirt.io/func-test-virt-launcher-fail-fast\` fail at once, for trying what follows; with \`UserNamespaces\` launcher Pods have a user
 namespace of their own (\`hostUsers: false\`; Kubernetes 1.33 and a runtime that can do it; not for machines with block volumes).`,
 };

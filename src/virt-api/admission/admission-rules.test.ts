@@ -202,7 +202,14 @@ const DISKS_AND_VOLUMES: readonly Rule[] = [
       'cloud-init has some data',
     ),
   ],
-  ['hostDisk', refused('volumes[].hostDisk')],
+  [
+    'hostDisk',
+    spec(
+      'a file in a folder that was named',
+      'a file that is to be made has a size',
+      'are refused without the gate, and with it where no folder was named',
+    ),
+  ],
   ['names of ConfigMaps, Secrets', spec('a ConfigMap is named', 'a ConfigMap has the name of an object', 'a Secret is named')],
   ['containerPath', refused('volumes[].containerPath')],
 ];

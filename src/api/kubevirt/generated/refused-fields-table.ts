@@ -55,7 +55,6 @@ const VIRTUAL_MACHINE_INSTANCE = {
   volumes: {
     containerPath: 'set',
     downwardMetrics: 'set',
-    hostDisk: 'set',
   },
 } as const;
 const DATA_VOLUME = {

@@ -3,6 +3,7 @@ import type { StatusCause } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { PodVolume } from '../../core/pod.ts';
 import type { Volume } from '../vmi-spec-schema.ts';
+import type { HostFile } from './host-disk.ts';
 
 export type SourceName = Exclude<keyof Volume, 'name'>;
 export type SourceData<Name extends SourceName> = NonNullable<Volume[Name]>;
@@ -27,6 +28,8 @@ export type VolumeSource<Data> = {
   readonly image?: (data: Data) => DiskImageSource;
   /** The claim that its disk is on: a mount of the launcher Pod, and part of the status. */
   readonly claim?: (data: Data) => ClaimUse | undefined;
+  /** The file of the node that is its disk: its folder is a mount of the launcher Pod. */
+  readonly hostFile?: (data: Data) => HostFile | undefined;
   /** True where it can come while a guest runs, and then is marked so. */
   readonly canHotplug?: true;
   /** Whose files its disk is made of: a volume of the launcher Pod, mounted where `contentMount` says. */
