@@ -82,7 +82,6 @@ const NOTES: Readonly<Record<string, string>> = {
   'KubeVirt configuration.migrations.nodeDrainTaintKey': 'kept: machines leave a node when their Pods are evicted, as by `kubectl drain`',
   'KubeVirt configuration.migrations.unsafeMigrationOverride': 'kept: no move is refused as unsafe that KubeVirt would then begin',
   'KubeVirt configuration.migrations.utilityVolumesTimeout': 'kept: there are no utility volumes',
-  'VirtualMachineRestore volumeRestorePolicy': '`RandomizeNames` and `PrefixTargetName`; not `InPlace`',
   'DataVolume contentType': '`kubevirt` alone; not `archive`',
   'MigrationPolicy allowPostCopy': '`false` alone: post-copy cannot be had without privileges',
   'KubeVirt configuration.liveUpdateConfiguration': 'kept: with the rollout strategy `Stage` it is without effect in KubeVirt, too',

@@ -182,11 +182,9 @@ const VIRTUAL_MACHINE_SNAPSHOT = {} as const;
 const VIRTUAL_MACHINE_SNAPSHOT_CONTENT = {} as const;
 const VIRTUAL_MACHINE_RESTORE = {
   patches: 'set',
-  volumeRestoreOverrides: 'set',
 } as const;
 const VIRTUAL_MACHINE_CLONE = {
   patches: 'set',
-  volumeNamePolicy: 'set',
 } as const;
 const VIRTUAL_MACHINE_EXPORT = {} as const;
 const VIRTUAL_MACHINE_BACKUP = {
