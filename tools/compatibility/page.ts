@@ -31,6 +31,9 @@ const NOTES: Readonly<Record<string, string>> = {
   'VirtualMachineInstance domain.memory.reservedOverhead.memLock': '`NotRequired` alone',
   'VirtualMachineInstance domain.clock.timer.hpet.tickPolicy': '`delay` alone, as QEMU does',
   'VirtualMachineInstance domain.devices.disks[].disk.pciAddress': 'on the root bus, from `0000:00:01.0` to `0000:00:1e.0`',
+  'VirtualMachineInstance domain.devices.disks[].lun':
+    'of a PVC with `volumeMode: Block` whose device takes SCSI commands; embedded there is none, and the instance says so',
+  'VirtualMachineInstance domain.devices.disks[].lun.bus': '`scsi` alone',
   'VirtualMachineInstance domain.devices.disks[].tag': 'in the metadata of a config drive',
   'VirtualMachineInstance domain.devices.interfaces[].bootOrder': 'by PXE, from whatever answers on the Pod network',
   'VirtualMachineInstance domain.devices.interfaces[].pciAddress': 'on the root bus, from `0000:00:01.0` to `0000:00:1e.0`',

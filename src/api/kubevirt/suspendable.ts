@@ -79,5 +79,5 @@ function lostDisk({ spec }: Seen): string | undefined {
 
 function isWritten(disks: readonly Disk[] | undefined, { name }: Volume): boolean {
   const disk = disks?.find((each) => each.name === name);
-  return disk !== undefined && disk.cdrom === undefined && disk.disk?.readonly !== true;
+  return disk !== undefined && disk.cdrom === undefined && (disk.lun ?? disk.disk)?.readonly !== true;
 }

@@ -12,7 +12,9 @@ const VIRTUAL_MACHINE_INSTANCE = {
       clientPassthrough: 'set',
       disks: {
         changedBlockTracking: 'set',
-        lun: 'set',
+        lun: {
+          reservation: 'set',
+        },
       },
       downwardMetrics: 'set',
       gpus: 'set',

@@ -283,6 +283,23 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['an image by its old name is checked, too', volume({ registryDisk: { image: '../x' } }), /Disk\.image: /],
   ['an image by its digest is fine', volume({ containerDisk: { image: `quay.io/a/b@sha256:${'a'.repeat(64)}` } }), ''],
   ['a path in an image is fine', volume({ containerDisk: { image: 'x', path: '/disk/root.img' } }), ''],
+  ['a LUN is on a PVC', disk({ disk: null, lun: {} }), /disks\[0\]\.lun: .*only a PVC or DataVolume/],
+  ['a LUN of a PVC is fine', { ...disk({ lun: { bus: 'scsi' } }), ...volume({ persistentVolumeClaim: { claimName: 'x' } }) }, ''],
+  [
+    'a LUN is not hotplugged',
+    { ...disk({ lun: {} }), ...volume({ persistentVolumeClaim: { claimName: 'x', hotpluggable: true } }) },
+    /disks\[0\]\.lun: .*passes no SCSI commands on/,
+  ],
+  [
+    'a LUN has its own serial number',
+    { ...disk({ lun: {}, serial: 'A', cache: 'writethrough' }), ...volume({ persistentVolumeClaim: { claimName: 'x' } }) },
+    /disks\[0\]\.serial: .*that of its device/,
+  ],
+  [
+    'a LUN is on SCSI',
+    { ...disk({ lun: { bus: 'virtio' } }), ...volume({ persistentVolumeClaim: { claimName: 'x' } }) },
+    /disks\[0\]\.lun\.bus: Unsupported/,
+  ],
   ['an empty disk is not larger than a file', volume({ emptyDisk: { capacity: '100E' } }), /emptyDisk\.capacity: .*64Ti/],
   ['an empty disk has a size', volume({ emptyDisk: { capacity: '0' } }), /emptyDisk\.capacity: /],
   ['a claim volume names a claim', volume({ persistentVolumeClaim: {} }), /claimName: Required/],
