@@ -11,9 +11,8 @@ import type { HostDiskFolder } from '../../api/kubevirt/configuration/host-disk-
 import { KERNEL_BOOT_VOLUME, kernelImageOf } from '../../api/kubevirt/kernel-boot.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
-import type { HostFile } from '../../api/kubevirt/volumes/host-disk.ts';
 import { claimOf, contentOf, hostFileOf, imageOf, networkContentOf } from '../../api/kubevirt/volumes/source-of.ts';
-import type { ClaimUse, DiskImageSource } from '../../api/kubevirt/volumes/volume-source.ts';
+import type { ClaimUse, DiskImageSource, HostFile } from '../../api/kubevirt/volumes/volume-source.ts';
 import { diskContainerName, SHARE_FILES, SHARE_PROGRAM } from '../../api/launcher/disk-share.ts';
 import {
   claimDevice,

@@ -2,10 +2,7 @@
 import { invalidCause, requiredCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { parseQuantity } from '../../../base/quantity.ts';
-import type { SourceData, VolumeSource } from './volume-source.ts';
-
-/** A file, by the folder that it is in: nothing lies between the two that somebody could put a link in the place of. */
-export type HostFile = { readonly folder: string; readonly file: string };
+import type { HostFile, SourceData, VolumeSource } from './volume-source.ts';
 
 const MOST_PATH = 4_096;
 const MOST_DISK_BYTES = 64 * 2 ** 40;

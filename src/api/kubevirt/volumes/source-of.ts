@@ -3,9 +3,8 @@ import type { StatusCause } from '../../../base/errors.ts';
 import { isObject, type JsonObject } from '../../../base/json.ts';
 import type { PodVolume } from '../../core/pod.ts';
 import type { VmiSpec, Volume } from '../vmi-spec-schema.ts';
-import type { HostFile } from './host-disk.ts';
 import { VOLUME_SOURCES } from './sources-table.ts';
-import type { ClaimUse, DiskImageSource, SourceName, VolumeSource } from './volume-source.ts';
+import type { ClaimUse, DiskImageSource, HostFile, SourceName, VolumeSource } from './volume-source.ts';
 
 const NAMES = Object.keys(VOLUME_SOURCES) as SourceName[]; // the keys of that very type
 

@@ -3,7 +3,6 @@ import type { StatusCause } from '../../../base/errors.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import type { PodVolume } from '../../core/pod.ts';
 import type { Volume } from '../vmi-spec-schema.ts';
-import type { HostFile } from './host-disk.ts';
 
 export type SourceName = Exclude<keyof Volume, 'name'>;
 export type SourceData<Name extends SourceName> = NonNullable<Volume[Name]>;
@@ -17,6 +16,8 @@ export type DiskImageSource = {
 };
 /** A persistent volume claim, with a disk on it. */
 export type ClaimUse = { readonly claimName: string; readonly isReadOnly: boolean };
+/** A file of the node, by the folder that it is in: nothing lies between the two that somebody could put a link in the place of. */
+export type HostFile = { readonly folder: string; readonly file: string };
 
 /** One that has neither image, claim nor content is made inside the Pod, from what the manifest says. */
 export type VolumeSource<Data> = {
