@@ -1,6 +1,10 @@
-/** The disk of a claim in Block mode: a device that the kubelet puts into the container. */
+/**
+ * The disk of a claim in Block mode: a device that the kubelet puts into the container. The embedded kubelet has no devices: there a link leads to the folder of
+ * the claim, and a file in it that is as large as the claim is what the guest has.
+ */
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { messageOf, UserError } from '../base/errors.ts';
+import { SANDBOX_VARIABLE } from '../base/node/sandbox-path.ts';
 import type { ImageFile } from '../qemu/convert/input.ts';
 
 const SECTOR = 512;
@@ -9,6 +13,11 @@ const SECTOR = 512;
 export function findBlockDevice(path: string): (ImageFile & { readonly sizeBytes: number }) | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat?.isBlockDevice() ? { path, format: 'raw', isDevice: true, sizeBytes: sizeOf(stat, path) } : undefined;
+}
+
+/** Whether the embedded kubelet has put a folder where the device would be. In a container there may be any folder in /dev. */
+export function hasDeviceFolder(path: string, env: Readonly<Record<string, string | undefined>>): boolean {
+  return Boolean(env[SANDBOX_VARIABLE]) && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** A device has no size among its facts as a file; the kernel tells it by the device's number. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { credentialSourcesOf } from '../api/kubevirt/access-credentials.ts';
 import type { VirtualMachineInstance } from '../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Disk, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
+import { hostFileAt } from '../api/kubevirt/volumes/host-disk.ts';
 import type { SourceData, SourceName } from '../api/kubevirt/volumes/volume-source.ts';
 import {
   claimDevice,
@@ -21,12 +22,13 @@ import { formatBytes, parseQuantity } from '../base/quantity.ts';
 import { MOST_BYTES } from '../images/qcow2-header.ts';
 import { isReadOnlyDisk } from '../qemu/convert/disks.ts';
 import type { DiskImage, ImageFile, ImageFormat } from '../qemu/convert/input.ts';
-import { findBlockDevice } from './block-device.ts';
+import { findBlockDevice, hasDeviceFolder } from './block-device.ts';
 import { type ClaimDisk, diskImage, findClaimDisk, newDiskBytesFor } from './claim-disk.ts';
 import { type CloudInitLayout, cloudInitIso, readPublicKeys } from './cloud-init.ts';
 import { type FoundDisk, findContainerDisk, openContainerDisk } from './container-disk.ts';
 import { diskRootIn } from './container-disk-share.ts';
 import { declaredFormat } from './disk-format.ts';
+import { findHostDisk } from './host-disk.ts';
 import { createIso, type IsoFiles } from './iso9660.ts';
 import { withMatchedBlocks } from './matched-blocks.ts';
 import { FILES_LABEL, readMountedFiles, requireAnswerFile, SYSPREP_LABEL } from './mounted-files.ts';
@@ -65,6 +67,7 @@ const BUILDERS: { readonly [Name in SourceName]: (task: Task, source: SourceData
   cloudInitNoCloud: (task, source) => cloudInit(task, 'noCloud', source),
   cloudInitConfigDrive: (task, source) => cloudInit(task, 'configDrive', source),
   emptyDisk: empty,
+  hostDisk: fileOfHost,
   configMap: (task, { volumeLabel }) => filesDisk(task, { label: volumeLabel }),
   secret: (task, { volumeLabel }) => filesDisk(task, { label: volumeLabel }),
   downwardAPI: (task, { volumeLabel }) => filesDisk(task, { label: volumeLabel }),
@@ -118,6 +121,26 @@ function claim(task: Task, { readOnly: isVolumeReadOnly = false }: Pick<SourceDa
   return isReadOnly ? { ...image, isReadOnly } : image;
 }
 
+/** A file in a folder of the node, always raw: whatever it begins with, its guest may have written that. */
+function fileOfHost(task: Task, { path: wanted, type, capacity }: SourceData<'hostDisk'>): DiskImage {
+  const { disk, volume, index, folder, env, privileges, report } = task;
+  const { file: name = '' } = hostFileAt(wanted) ?? {};
+  const root = claimMount(folderName(volume.name)).mountPath;
+  const linkPath = join(folder, baseName(index));
+  const newSizeBytes = type === 'DiskOrCreate' && !isReadOnlyDisk(disk) ? parseQuantity(capacity ?? '') : undefined;
+  const found = withFolder(task, root, (hostFolder) =>
+    findHostDisk({ folder: hostFolder, name, linkPath, writer: writerOf(task), newSizeBytes }),
+  );
+  report(`disk ${disk.name}: file of the node, raw, ${formatBytes(found.sizeBytes)}${found.isNew ? ', new' : ''}`);
+  const path = found.isLinked
+    ? linkPath
+    : join(
+        privileges.asRoot(() => realpathSync(sandboxPath(root, env))),
+        name,
+      );
+  return { path, format: 'raw', ...(isReadOnlyDisk(disk) && { isReadOnly: true }) };
+}
+
 /** The guest writes to a file of its own, which ends with the instance; the claim's disk beneath is never written. */
 function claimBeneathOverlay(task: Task): DiskImage {
   const { sizeBytes, ...base } = claimImage(task, undefined);
@@ -131,10 +154,12 @@ function claimImage(task: Task, newSizeBytes: number | undefined): Pick<DiskImag
   const { disk, volume, index, folder, env, privileges, report } = task;
   // As root, who alone may see the folders above those of the Pod: a home folder is often closed to others.
   privileges.asRoot(() => refuseSharedFolder(folderName(volume.name), env));
-  const device = privileges.asRoot(() => findBlockDevice(sandboxPath(claimDevice(folderName(volume.name)).devicePath, env)));
+  const { devicePath } = claimDevice(folderName(volume.name));
+  const device = privileges.asRoot(() => findBlockDevice(sandboxPath(devicePath, env)));
+  const isBlock = device !== undefined || privileges.asRoot(() => hasDeviceFolder(sandboxPath(devicePath, env), env));
   const began = diskImage(env, volume.name);
   const image = newSizeBytes === undefined ? undefined : began;
-  if (device && image)
+  if (isBlock && image)
     throw new UserError('DISK_INVALID', `the PVC of disk ${JSON.stringify(disk.name)} cannot begin as the image ${image}`, {
       why: 'it is in Block mode, where nobody can tell a disk that was filled from one that was not',
       fix: 'use a PVC with volumeMode Filesystem',
@@ -143,18 +168,22 @@ function claimImage(task: Task, newSizeBytes: number | undefined): Pick<DiskImag
     report(`disk ${disk.name}: PVC in Block mode, ${formatBytes(device.sizeBytes)}`);
     return device;
   }
-  const root = claimMount(folderName(volume.name)).mountPath;
+  const root = isBlock ? devicePath : claimMount(folderName(volume.name)).mountPath;
   const found: ClaimDisk = withFolder(task, root, (claimFolder) =>
     findClaimDisk({
       folder: claimFolder,
       linkPath: join(folder, baseName(index)),
       writer: writerOf(task),
       newSizeBytes,
-      format: { declared: declaredFormat(env, volume.name), ofImage: began === undefined ? undefined : () => formatOfImage(task) },
+      format: isBlock
+        ? { declared: 'raw', ofImage: undefined }
+        : { declared: declaredFormat(env, volume.name), ofImage: began === undefined ? undefined : () => formatOfImage(task) },
       fill: image === undefined ? undefined : (into, sizeBytes) => copyImage(task, { image, into, sizeBytes }),
     }),
   );
-  report(`disk ${disk.name}: PVC, ${found.format}, ${formatBytes(found.sizeBytes)}${found.isNew ? ', new' : ''}`);
+  report(
+    `disk ${disk.name}: PVC${isBlock ? ' in Block mode' : ''}, ${found.format}, ${formatBytes(found.sizeBytes)}${found.isNew ? ', new' : ''}`,
+  );
   if (found.whyNotGrown !== undefined)
     report(`disk ${disk.name} stays as large as it is: it cannot grow to ${formatBytes(newSizeBytes ?? 0)}: ${found.whyNotGrown}`);
   const path = found.isLinked

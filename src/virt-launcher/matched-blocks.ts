@@ -6,9 +6,9 @@ import type { DiskImage } from '../qemu/convert/input.ts';
 import { isBlockSize } from '../qemu/convert/limits.ts';
 
 /** The image, with the sizes of its block device or of the file system it is a file of, when the disk asks for that. */
-export function withMatchedBlocks(image: DiskImage, { name, blockSize, cdrom }: Disk, sysfs = '/sys/dev/block'): DiskImage {
+export function withMatchedBlocks(image: DiskImage, { name, blockSize, cdrom, lun }: Disk, sysfs = '/sys/dev/block'): DiskImage {
   const { matchVolume } = blockSize ?? {};
-  if (!matchVolume || matchVolume.enabled === false || cdrom) return image;
+  if (!matchVolume || matchVolume.enabled === false || cdrom || lun) return image;
   try {
     const lowest = image.base ?? image;
     const [logicalBytes, physicalBytes] = lowest.isDevice

@@ -14,6 +14,7 @@ import {
   statSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -25,7 +26,7 @@ import { ANNOTATION_FAIL_FAST } from '../api/kubevirt/names.ts';
 import type { Disk, VmiSpec, Volume } from '../api/kubevirt/vmi-spec-schema.ts';
 import { QEMU_USER } from '../api/launcher/compute.ts';
 import { QMP_SOCKET, SERIAL_LOG } from '../api/launcher/files.ts';
-import { claimMount, contentMount, credentialMount, networkContentMount } from '../api/launcher/mounts.ts';
+import { claimDevice, claimMount, contentMount, credentialMount, networkContentMount } from '../api/launcher/mounts.ts';
 import { HIDDEN_FOLDERS_VARIABLE, LAUNCHER_VARIABLES, RUN_AS_VARIABLES } from '../api/launcher/variables.ts';
 import { whyNotIsolated } from '../base/node/isolated-command.ts';
 import { SANDBOX_VARIABLE, sandboxPath } from '../base/node/sandbox-path.ts';
@@ -372,6 +373,50 @@ test('the disk of a PVC boots below folders that are closed to QEMU’s user', {
   const qemu = await start(vmi({ disks: [{ name: 'data', disk: { bus: 'virtio' } }] }, [data]), signal);
   await serialSays('from a PVC', signal);
   assert.equal(await quit(qemu), 0);
+});
+
+test('a PVC in Block mode of the embedded cluster is a file as large as it, which is raw whatever it begins with', {
+  timeout: DEADLINE_MS,
+}, async ({ signal }) => {
+  const folder = sandboxPath(claimDevice('data').devicePath, pod.env);
+  mkdirSync(folder, { recursive: true });
+  if (isRoot) chownSync(folder, QEMU_USER, QEMU_USER);
+  const data: Volume = { name: 'data', persistentVolumeClaim: { claimName: 'data' } };
+  const text = vmi({ disks: [{ name: 'data', disk: { bus: 'virtio' } }] }, [data]);
+  pod.env[LAUNCHER_VARIABLES.newDiskBytes] = JSON.stringify({ data: 2 ** 20 });
+  assert.equal(await quit(await start(text, signal)), 0);
+  assert.deepEqual([statSync(join(folder, 'disk.img')).size, readdirSync(folder)], [2 ** 20, ['disk.img', 'disk.img.format']]);
+  writeFileSync(join(folder, 'disk.img.format'), 'qcow2\n');
+  const file = openSync(join(folder, 'disk.img'), 'r+');
+  writeSync(file, bootSector('from a device'));
+  closeSync(file);
+  pod.env[LAUNCHER_VARIABLES.newDiskBytes] = JSON.stringify({ data: 2 ** 21 });
+  const qemu = await start(text, signal);
+  await serialSays('from a device', signal);
+  assert.equal(await quit(qemu), 0);
+  assert.equal(statSync(join(folder, 'disk.img')).size, 2 ** 21);
+  pod.env[LAUNCHER_VARIABLES.diskImages] = JSON.stringify({ data: 'an/image' });
+  const { stderr } = spawnSync(LAUNCHER, ['prepare'], { env: { ...pod.env, [LAUNCHER_VARIABLES.vmi]: text }, encoding: 'utf8' });
+  assert.match(stderr, /^error\[DISK_INVALID\]: the PVC of disk "data" cannot begin as the image an\/image/);
+});
+
+test('a file of the node boots, raw whatever it begins with, and one that is missing is told', { timeout: DEADLINE_MS }, async ({
+  signal,
+}) => {
+  const folder = sandboxPath(claimMount('data').mountPath, pod.env);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'machine.raw'), bootSector('from a file of the node'));
+  for (const path of isRoot ? [folder, join(folder, 'machine.raw')] : []) chownSync(path, QEMU_USER, QEMU_USER);
+  const text = (path: string) =>
+    vmi({ disks: [{ name: 'data', disk: { bus: 'virtio' } }] }, [{ name: 'data', hostDisk: { path, type: 'Disk' } }]);
+  const qemu = await start(text('/srv/disks/machine.raw'), signal);
+  await serialSays('from a file of the node', signal);
+  assert.equal(await quit(qemu), 0);
+  const env = { ...pod.env, [LAUNCHER_VARIABLES.vmi]: text('/srv/disks/other.raw') };
+  assert.match(
+    spawnSync(LAUNCHER, ['prepare'], { env, encoding: 'utf8' }).stderr,
+    /^error\[HOST_DISK_MISSING\]: there is no file "other\.raw"/,
+  );
 });
 
 /** Puts files where the kubelet mounts an object for the Pod. */

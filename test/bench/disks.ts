@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureExport } from './disks/export.ts';
 import { measureHotplug } from './disks/hotplug.ts';
 import { measureImport } from './disks/import.ts';
 import { measureMemory } from './disks/memory.ts';
@@ -14,6 +15,7 @@ const PARTS: Readonly<Record<string, (options: DiskBenchOptions) => Promise<Disk
   import: measureImport,
   snapshots: measureSnapshots,
   hotplug: measureHotplug,
+  export: measureExport,
   memory: measureMemory,
 };
 

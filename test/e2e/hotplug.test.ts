@@ -1,5 +1,8 @@
 /** Volumes that come to a guest while it runs, and go again: by an edit, by command, into a CD-ROM drive; and when the Pod of one of them is gone. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { EmbeddedCluster } from './harness.ts';
 
@@ -23,12 +26,12 @@ function machine(): object {
   };
 }
 
-function claim(name: string): object {
+function claim(name: string, volumeMode: 'Filesystem' | 'Block' = 'Filesystem'): object {
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: { name },
-    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '64Mi' } } },
+    spec: { accessModes: ['ReadWriteOnce'], volumeMode, resources: { requests: { storage: '64Mi' } } },
   };
 }
 
@@ -115,6 +118,23 @@ test('volumes come while the guest runs, and go again', async (t) => {
     assert.match(await cluster.field('vmi', VM, '.status.conditions[?(@.type=="LiveMigratable")].message'), /restart it first/);
     const other = await cluster.virtctl(['removevolume', VM, '--volume-name', 'root']);
     assert.deepEqual([other.code, /not hotpluggable/.test(other.stderr)], [4, true], other.stderr);
+  });
+
+  await t.test('a PVC in Block mode comes as a disk of its whole size, keeps its data, and is taken out of the cluster', async () => {
+    await create(claim('device', 'Block'));
+    await cluster.must('virtctl', ['addvolume', VM, '--volume-name', 'device']);
+    await untilReady('device');
+    await untilGuest(sizeOf('sda'), String((64 * 2 ** 20) / 512));
+    assert.equal(await inGuest(write(MARKER, 'sda', 8)), 'written');
+    await cluster.must('virtctl', ['removevolume', VM, '--volume-name', 'device']);
+    await untilOut('device');
+    const folder = mkdtempSync(join(tmpdir(), 'hotplug-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const output = join(folder, 'device.img');
+    await cluster.must('virtctl', ['vmexport', 'download', 'device', '--pvc', 'device', '--format', 'raw', '--output', output]);
+    const taken = readFileSync(output);
+    assert.deepEqual([taken.length, taken.toString('latin1', 8 * 512, 8 * 512 + MARKER.length)], [64 * 2 ** 20, MARKER]);
+    await cluster.must('kubectl', ['delete', 'pvc', 'device']);
   });
 
   await t.test('a volume that is to stay is there after a restart, on another bus, with its data', async () => {

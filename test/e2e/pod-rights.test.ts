@@ -1,5 +1,7 @@
 /** Nobody gains by a machine what a Pod of theirs would be denied. */
 import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { EmbeddedCluster } from './harness.ts';
 
@@ -162,6 +164,59 @@ test('no field of a machine gives its author what a Pod of theirs would be denie
       assert.ok(stderr.includes(what), `${what} is not in: ${stderr}`);
     }
     assert.equal((await asEd(['get', 'vms', '-o', 'name'])).stdout, 'virtualmachine.kubevirt.io/plain\n');
+  });
+
+  await t.test('a file of the node is a disk where an administrator has named its folder, and nowhere else', async () => {
+    await cluster.must('kubectl', ['create', '-f', '-'], {
+      input: JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: 'folder' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '16Mi' } } },
+      }),
+    });
+    const here = await cluster.folderOf('folder'); // a folder that all nodes see, whoever else it belongs to
+    mkdirSync(here, { recursive: true });
+    chmodSync(here, 0o777);
+    const path = await cluster.field('pv', await cluster.field('pvc', 'folder', '.spec.volumeName'), '.spec.hostPath.path');
+    const kubeVirt = ['kv', 'kubevirt', '-n', 'kubevirt'];
+    const before = await cluster.must('kubectl', ['get', ...kubeVirt, '-o', 'jsonpath={.spec.configuration.developerConfiguration}']);
+    const gates = JSON.parse(before || '{}').featureGates ?? [];
+    const set = (developerConfiguration: object) =>
+      cluster.must('kubectl', [
+        'patch',
+        ...kubeVirt,
+        '--type=merge',
+        '-p',
+        JSON.stringify({ spec: { configuration: { developerConfiguration } } }),
+      ]);
+    const withFile = (name: string, file: string) =>
+      machine(
+        name,
+        { domain: { memory: { guest: '64Mi' }, devices: { disks: [{ name: 'file', disk: { bus: 'virtio' } }] } } },
+        {
+          volumes: [{ name: 'file', hostDisk: { path: file, type: 'DiskOrCreate', capacity: '1Mi' } }],
+        },
+      );
+    const tried = async (name: string, file: string) => (await asEd(['create', '-f', '-'], withFile(name, file))).stderr;
+    await set({ featureGates: [...gates, 'HostDisk'], hostDiskFolders: [{ path, namespaces: ['t1'] }] });
+    try {
+      // Within a second the configuration has arrived.
+      for (let said = 'not enabled', tries = 0; /not enabled|has named/.test(said) && tries < 60; tries++)
+        said = await tried('keeps', `${path}/disk.raw`);
+      await cluster.must('kubectl', ['-n', 't1', 'wait', 'vm/keeps', '--for=condition=Ready', '--timeout=180s'], { timeoutMs: 190_000 });
+      assert.equal(statSync(join(here, 'disk.raw')).size, 2 ** 20);
+      assert.match(await tried('below', `${path}/sub/disk.raw`), /has named for this namespace/);
+      assert.match(await tried('shadow', '/etc/shadow'), /has named for this namespace/);
+      const elsewhere = await cluster.kubectl(['-n', 't2', 'create', '-f', '-'], {
+        input: JSON.stringify(withFile('other', `${path}/disk.raw`)),
+      });
+      assert.match(elsewhere.stderr, /has named for this namespace: there is none/);
+      await cluster.must('kubectl', ['-n', 't1', 'delete', 'vm', 'keeps', '--timeout=180s'], { timeoutMs: 190_000 });
+      assert.equal(statSync(join(here, 'disk.raw')).size, 2 ** 20);
+    } finally {
+      await set({ featureGates: gates, hostDiskFolders: null });
+    }
   });
 
   await t.test('annotations that change the launcher elsewhere change nothing here', async () => {

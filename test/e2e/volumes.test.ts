@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EmbeddedCluster } from './harness.ts';
@@ -205,6 +205,35 @@ test('what a guest writes to a claim is there after a restart; what it writes to
     assert.ok(left > 0 && (left === right || left === right + 1), `${left} and ${right}`);
     assert.equal(await cluster.field('vmsnapshot', 'busy', '.status.pausedInstanceUID'), '');
     await cluster.must('kubectl', ['delete', 'vmsnapshot', 'busy']);
+  });
+
+  await t.test('a restore in place gives the disk of then under the name of now', async () => {
+    await cluster.must('virtctl', ['stop', VM]);
+    await cluster.untilGone(`vmi/${VM}`);
+    await cluster.must('virtctl', ['snapshot', VM, 'rest']);
+    const claimName = await cluster.field('vm', VM, '.spec.template.spec.volumes[1].persistentVolumeClaim.claimName');
+    const uid = await cluster.field('pvc', claimName, '.metadata.uid');
+    const diskOf = async () => join(await cluster.folderOf(claimName), 'disk.img');
+    const [damage, at] = ['damaged', 2 ** 20];
+    const before = openSync(await diskOf(), 'r+');
+    writeSync(before, damage, at);
+    closeSync(before);
+    const target = { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: VM };
+    await create({
+      apiVersion: 'snapshot.kubevirt.io/v1beta1',
+      kind: 'VirtualMachineRestore',
+      metadata: { name: 'in-place' },
+      spec: { target, virtualMachineSnapshotName: 'rest', volumeRestorePolicy: 'InPlace' },
+    });
+    await cluster.until('vmrestore/in-place', '.status.complete', 'true');
+    assert.notEqual(await cluster.field('pvc', claimName, '.metadata.uid'), uid);
+    const [after, bytes] = [openSync(await diskOf(), 'r'), Buffer.alloc(damage.length)];
+    readSync(after, bytes, 0, bytes.length, at);
+    closeSync(after);
+    assert.notEqual(bytes.toString(), damage);
+    await cluster.must('kubectl', ['delete', 'vmsnapshot', 'rest']);
+    await cluster.must('virtctl', ['start', VM]);
+    await cluster.until(`vm/${VM}`, '.status.printableStatus', 'Running');
   });
 
   await t.test('a claim in use stays until its machine is gone', async () => {

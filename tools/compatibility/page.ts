@@ -31,6 +31,9 @@ const NOTES: Readonly<Record<string, string>> = {
   'VirtualMachineInstance domain.memory.reservedOverhead.memLock': '`NotRequired` alone',
   'VirtualMachineInstance domain.clock.timer.hpet.tickPolicy': '`delay` alone, as QEMU does',
   'VirtualMachineInstance domain.devices.disks[].disk.pciAddress': 'on the root bus, from `0000:00:01.0` to `0000:00:1e.0`',
+  'VirtualMachineInstance domain.devices.disks[].lun':
+    'of a PVC with `volumeMode: Block` whose device takes SCSI commands; embedded there is none, and the instance says so',
+  'VirtualMachineInstance domain.devices.disks[].lun.bus': '`scsi` alone',
   'VirtualMachineInstance domain.devices.disks[].tag': 'in the metadata of a config drive',
   'VirtualMachineInstance domain.devices.interfaces[].bootOrder': 'by PXE, from whatever answers on the Pod network',
   'VirtualMachineInstance domain.devices.interfaces[].pciAddress': 'on the root bus, from `0000:00:01.0` to `0000:00:1e.0`',
@@ -47,6 +50,10 @@ const NOTES: Readonly<Record<string, string>> = {
   'VirtualMachineInstance domain.features.hyperv': 'with KVM; software emulation has none of it',
   'VirtualMachineInstance domain.firmware.bootloader.bios': 'every guest starts with one',
   'VirtualMachineInstance domain.ioThreadsPolicy': '`shared` and `auto`',
+  'VirtualMachineInstance volumes[].hostDisk':
+    'a file of the node, with the feature gate `HostDisk`, in a folder that `hostDiskFolders` of the KubeVirt object names',
+  'VirtualMachineInstance volumes[].hostDisk.shared': 'kept: such a machine is not moved',
+  'KubeVirt configuration.developerConfiguration.hostDiskFolders': 'where files of nodes may be disks, and of machines of which namespaces',
   'VirtualMachine runStrategy': 'all but `WaitAsReceiver`, which belongs to migration between clusters',
   'KubeVirt configuration.vmRolloutStrategy': '`Stage` alone',
   'KubeVirt configuration.architectureConfiguration.arm64': 'kept: machines are amd64',
@@ -80,7 +87,6 @@ const NOTES: Readonly<Record<string, string>> = {
     'machines leave nodes with that taint; see [migration](migration.md#draining-a-node)',
   'KubeVirt configuration.migrations.unsafeMigrationOverride': 'kept: no move is refused as unsafe that KubeVirt would then begin',
   'KubeVirt configuration.migrations.utilityVolumesTimeout': 'kept: there are no utility volumes',
-  'VirtualMachineRestore volumeRestorePolicy': '`RandomizeNames` and `PrefixTargetName`; not `InPlace`',
   'DataVolume contentType': '`kubevirt` alone; not `archive`',
   'MigrationPolicy allowPostCopy': '`false` alone: post-copy cannot be had without privileges',
   'KubeVirt configuration.liveUpdateConfiguration': 'kept: with the rollout strategy `Stage` it is without effect in KubeVirt, too',
@@ -102,7 +108,8 @@ go unless told otherwise; here \`uninstallStrategy\` is \`BlockUninstallIfWorklo
 names of some machines in its conditions, until they are gone). An embedded cluster needs none of that and keeps it as written.
 \`configuration\` is honoured everywhere: a change reaches running components within a second, and machines at their next start. Values that contradict each
 other are refused; where they got in without admission, the object says Degraded, and the last good configuration stays in force (ADR 47).
-\`vmRolloutStrategy\` can be \`Stage\` alone. Feature gates are kept and change nothing, but for two of ours: with \`LauncherFailFast\` instances that have the annotation
+\`vmRolloutStrategy\` can be \`Stage\` alone. Feature gates are kept and change nothing, but for two of KubeVirt, \`EnableVirtioFsStorageVolumes\` (shared folders) and \`HostDisk\` (files of nodes
+in the folders of \`developerConfiguration.hostDiskFolders\`), and two of ours: with \`LauncherFailFast\` instances that have the annotation
 \`kubevirt.io/func-test-virt-launcher-fail-fast\` fail at once, for trying what follows; with \`UserNamespaces\` launcher Pods have a user
 namespace of their own (\`hostUsers: false\`; Kubernetes 1.33 and a runtime that can do it; not for machines with block volumes).`,
 };

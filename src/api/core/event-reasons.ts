@@ -52,6 +52,7 @@ export type KubeVirtEventReason =
   | 'CloneSucceeded'
   | 'Created'
   | 'Deleted'
+  | 'ErrClaimNotValid'
   | 'ErrResourceExists'
   | 'FailedClone'
   | 'FailedDataVolumeImport'

@@ -2,6 +2,8 @@
 
 /** The folder of all Pods. */
 export const PODS_FOLDER = 'pods';
+/** The folder of a claim in Block mode, of which a Pod sees one file. */
+const BLOCK_DEVICE = 'block-device';
 export type PodVolumeKind =
   | 'empty-dir'
   | 'secret'
@@ -9,6 +11,7 @@ export type PodVolumeKind =
   | 'image'
   | 'host-path'
   | 'local-volume'
+  | typeof BLOCK_DEVICE
   | 'downward-api'
   | 'projected'
   | SharedFolderKind;
@@ -28,4 +31,9 @@ export function podVolumePath(kind: PodVolumeKind, name: string): string {
 /** What a volume is shared as, by its path; undefined when it is none of these. */
 export function sharedFolderKindOf(path: string): SharedFolderKind | undefined {
   return /(?:^|\/)volumes\/kubernetes\.io~(shared-folder(?:-read-only)?)\/[^/]+$/.exec(path)?.[1] as SharedFolderKind | undefined; // one of the two
+}
+
+/** True for the path of a volume that is to be seen as a device. */
+export function isDevicePath(path: string): boolean {
+  return new RegExp(`(?:^|/)volumes/kubernetes\\.io~${BLOCK_DEVICE}/[^/]+$`).test(path);
 }

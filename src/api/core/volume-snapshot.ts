@@ -1,6 +1,7 @@
 /** VolumeSnapshot and its kin: how Kubernetes says that the content of a claim is to be kept. A cluster has them with its CSI drivers. */
 import type { KubeObject } from '../meta.ts';
 import type { Resource } from '../resource.ts';
+import type { VolumeMode } from './volume.ts';
 
 export const SNAPSHOT_GROUP = 'snapshot.storage.k8s.io';
 
@@ -32,6 +33,8 @@ export type VolumeSnapshotContent = KubeObject & {
     readonly driver: string;
     readonly source: { readonly volumeHandle?: string; readonly snapshotHandle?: string };
     readonly volumeSnapshotClassName?: string;
+    /** Of the claim that it is of; undefined in old ones, which are of folders. */
+    readonly sourceVolumeMode?: VolumeMode;
     readonly volumeSnapshotRef: {
       readonly apiVersion?: string;
       readonly kind?: string;

@@ -24,9 +24,14 @@ export function exportedMount(index: number): Mount {
   return { name: `disk-${index}`, mountPath: `/var/run/virt-exporter/disks/${index}` };
 }
 
+/** The same of a PVC in Block mode. */
+export function exportedDevice(index: number): { readonly name: string; readonly devicePath: string } {
+  return { name: exportedMount(index).name, devicePath: `/dev/virt-exporter-${index}` };
+}
+
 export type ExportTask = {
   /** As links call them; the format is that which the PVC says of itself. */
-  readonly volumes: readonly { readonly name: string; readonly format?: string; readonly storage?: string }[];
+  readonly volumes: readonly { readonly name: string; readonly format?: string; readonly storage?: string; readonly isDevice?: true }[];
   /** What the certificate of the Pod is for. */
   readonly serverNames: readonly string[];
   readonly exportName: string;

@@ -52,3 +52,8 @@ test('a shared folder holds a guest to its node, whoever else could use its PVC'
   });
   assert.deepEqual([why?.reason, /folder data .*virtiofs/.test(why?.message ?? '')], ['VirtIOFSNotLiveMigratable', true]);
 });
+
+test('a file of its node holds a guest there', () => {
+  const why = whyNotMigratable(withVolumes([{ name: 'file', hostDisk: { path: '/srv/a/b', type: 'Disk' } }]));
+  assert.deepEqual([why?.reason, /non-shared HostDisk/.test(why?.message ?? '')], ['DisksNotLiveMigratable', true]);
+});

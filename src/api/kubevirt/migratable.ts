@@ -6,6 +6,7 @@
  *   a dump of its memory                   DisksNotLiveMigratable: QEMU does one at a time
  *   a backup of its disks                  DisksNotLiveMigratable: what is not copied yet is known to this QEMU alone
  *   a hotplugged volume                    DisksNotLiveMigratable: its Pod stays on the node
+ *   a file of its node                     DisksNotLiveMigratable
  *   a PVC that one node alone can use      DisksNotLiveMigratable
  *
  * Disks that end with the instance (containerDisk, emptyDisk, ephemeral) are copied, and cloud-init is made anew: they are no obstacle. Pure.
@@ -14,12 +15,12 @@ import { backingUpTo } from './backup.ts';
 import type { NotMigratableReason } from './condition-reasons.ts';
 import type { VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
 import { dumpingTo } from './memory-dump.ts';
-import { claimOf, isHotpluggable } from './volumes/source-of.ts';
+import { claimOf, hostFileOf, isHotpluggable } from './volumes/source-of.ts';
 
 export type NotMigratable = { readonly reason: NotMigratableReason; readonly message: string };
 type Rule = (vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>) => NotMigratable | undefined;
 
-const RULES: readonly Rule[] = [bridged, sharedFolder, dumped, backedUp, hotplugged, unsharedClaim];
+const RULES: readonly Rule[] = [bridged, sharedFolder, dumped, backedUp, hotplugged, fileOfNode, unsharedClaim];
 
 /** Undefined when it can be moved. */
 export function whyNotMigratable(vmi: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigratable | undefined {
@@ -66,6 +67,15 @@ function hotplugged({ spec, status }: Pick<VirtualMachineInstance, 'spec' | 'sta
   if (name === undefined) return undefined;
   const message = `cannot migrate VMI: volume ${name} is hotplugged, and is attached to this node alone; virtctl removevolume takes it away`;
   return { reason: 'DisksNotLiveMigratable', message };
+}
+
+function fileOfNode({ spec }: Pick<VirtualMachineInstance, 'spec'>): NotMigratable | undefined {
+  const found = spec.volumes?.find(hostFileOf);
+  if (!found) return undefined;
+  return {
+    reason: 'DisksNotLiveMigratable',
+    message: `cannot migrate VMI with non-shared HostDisk: volume ${found.name} is a file of its node`,
+  };
 }
 
 function unsharedClaim({ spec, status }: Pick<VirtualMachineInstance, 'spec' | 'status'>): NotMigratable | undefined {

@@ -22,6 +22,11 @@ const CASES: readonly [string, ReturnType<typeof machine>, RegExp | undefined][]
   ],
   ['so would an emptyDisk', machine([onClaim, { name: 'tmp', emptyDisk: { capacity: '1Gi' } }]), /^disk tmp is an emptyDisk/],
   [
+    'a file of the node is of one node',
+    machine([onClaim, { name: 'file', hostDisk: { path: '/srv/a/b', type: 'Disk' } }]),
+    /^disk file is a file of its node/,
+  ],
+  [
     'a containerDisk that is only read is the same again',
     machine([{ name: 'cd', containerDisk: { image: 'x' } }], { disks: [{ name: 'cd', cdrom: { bus: 'sata' } }] }),
     undefined,

@@ -6,6 +6,7 @@
  *   a backup of its disks                          it is not over yet
  *   file systems that are frozen                   they would be in its memory, and what thaws them is not
  *   a hotplugged volume                            the next instance would begin without it
+ *   a disk that is a file of its node              another node has another one, or none
  *   a disk that ends with the Pod and is written   its memory would go on with another disk: containerDisk, emptyDisk, ephemeral
  *
  * Disks that are made anew of the same content (cloud-init, Secrets, ConfigMaps) and what is only read are no obstacle. Pure.
@@ -14,11 +15,11 @@ import { backingUpTo } from './backup.ts';
 import type { VirtualMachineInstance } from './kinds/virtual-machine-instance.ts';
 import { dumpingTo } from './memory-dump.ts';
 import type { Disk, Volume } from './vmi-spec-schema.ts';
-import { isHotpluggable } from './volumes/source-of.ts';
+import { hostFileOf, isHotpluggable } from './volumes/source-of.ts';
 
 type Seen = Pick<VirtualMachineInstance, 'spec' | 'status'>;
 
-const RULES: readonly ((vmi: Seen) => string | undefined)[] = [sharedFolder, dumped, backedUp, frozen, hotplugged, lostDisk];
+const RULES: readonly ((vmi: Seen) => string | undefined)[] = [sharedFolder, dumped, backedUp, frozen, hotplugged, fileOfNode, lostDisk];
 /** What a volume has that ends with its Pod, and what it is called. */
 const LOST = {
   containerDisk: 'a containerDisk',
@@ -62,6 +63,11 @@ function hotplugged({ spec, status }: Seen): string | undefined {
   return name === undefined ? undefined : `volume ${name} is hotplugged: virtctl removevolume takes it away`;
 }
 
+function fileOfNode({ spec }: Seen): string | undefined {
+  const name = spec.volumes?.find(hostFileOf)?.name;
+  return name && `disk ${name} is a file of its node, which another node does not have: put it on a PVC`;
+}
+
 function lostDisk({ spec }: Seen): string | undefined {
   for (const volume of spec.volumes ?? []) {
     const kind = (Object.keys(LOST) as (keyof typeof LOST)[]).find((name) => volume[name] !== undefined); // the keys of the table
@@ -73,5 +79,5 @@ function lostDisk({ spec }: Seen): string | undefined {
 
 function isWritten(disks: readonly Disk[] | undefined, { name }: Volume): boolean {
   const disk = disks?.find((each) => each.name === name);
-  return disk !== undefined && disk.cdrom === undefined && disk.disk?.readonly !== true;
+  return disk !== undefined && disk.cdrom === undefined && (disk.lun ?? disk.disk)?.readonly !== true;
 }

@@ -26,6 +26,12 @@ const diskSchema = object('A device that shows a volume to the guest.', {
       tray: optional(oneOf('The disc is in the drive.', ['closed'])),
     }),
   ),
+  lun: optional(
+    object('Pass SCSI commands of the guest on to the disk, which is a SCSI device on the node: a PVC with volumeMode Block.', {
+      bus: optional(oneOf('How it is attached.', ['scsi'])),
+      readonly: optional(boolean('The guest may read but not write.')),
+    }),
+  ),
   serial: optional(text('A serial number that the guest can read.', { maxLength: 256 })),
   bootOrder: optional(integer('Disks and network cards are tried for booting from the lowest number up.', { minimum: 1 })),
   tag: optional(text('A word by which the guest finds the disk in the metadata of its config drive.', { maxLength: 64 })),

@@ -75,6 +75,30 @@ test('a folder that an administrator points at keeps its owner and mode', async 
   assert.equal(statSync(path).mode & 0o777, 0o755);
 });
 
+test('a claim in Block mode is a device alone: who mounts it as a folder, or a folder as a device, is told', async (t) => {
+  const block = await nodeWithClaim(t, { volumeMode: 'Block' });
+  await block.bind();
+  block.start();
+  const device = { volumeDevices: [{ name: 'v', devicePath: '/dev/data' }] };
+  const { metadata } = await block.run('one', { containers: [sh('sleep 100', device)], volumes });
+  await block.when('one', ({ status }) => status?.phase === 'Running');
+  const link = readlinkSync(join(block.dir, 'kubelet/pods', metadata.uid ?? '', 'root/main/dev/data'));
+  assert.equal(link, '../../../volumes/kubernetes.io~block-device/v');
+  assert.equal(statSync(block.path).mode & 0o777, 0o700);
+  const folder = await nodeWithClaim(t);
+  await folder.bind();
+  folder.start();
+  await block.run('two', { restartPolicy: 'Never', containers: [writer], volumes });
+  await folder.run('two', { containers: [sh('sleep 100', device)], volumes });
+  for (const [{ client }, modes] of [
+    [block, 'Block, but is specified in volumeMounts'],
+    [folder, 'Filesystem, but is specified in volumeDevices'],
+  ] as const) {
+    const messages = async () => (await client.list(EVENTS)).items.map(({ message }) => message);
+    await until(async () => (await messages()).includes(`volume v has volumeMode ${modes}`), 'the event');
+  }
+});
+
 const SHARED = { annotations: { 'pv.kubernetes.io/provisioned-by': 'kubevirt-ts.io/shared-folder' } };
 
 test('who mounts a folder of the host finds at its place whether it may write there', async (t) => {

@@ -4,6 +4,7 @@
  *   its record names one                            that one, for as long as the Pod lives
  *   it has a record, or there are no users here     what its spec asks for: it was started before there were users, or we are not root
  *   it mounts a folder that an administrator gave   what its spec asks for, which the owner of the folder was told
+ *   it runs a machine that has a file of the host   as well
  *   it runs a machine                               that of the machine, for as long as the machine lives
  *   otherwise                                       one of its own
  *
@@ -37,7 +38,9 @@ export async function userForPod({ dir, users, machineOf, ...options }: UserOpti
     groups.push(users.groupOf(volume.spec.claimRef?.uid ?? ''));
   }
   const podUid = pod.metadata.uid ?? '';
-  const of = (await machineOf?.(pod)) ?? `Pod ${podUid}`;
+  const machine = await machineOf?.(pod);
+  if (machine !== undefined && pod.spec.volumes?.some(({ hostPath }) => hostPath)) return undefined;
+  const of = machine ?? `Pod ${podUid}`;
   const uid = users.take(podUid, of);
   return { uid, gid: uid, groups, of };
 }

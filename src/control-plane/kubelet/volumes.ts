@@ -3,6 +3,7 @@ import { lstat, mkdir, readlink, realpath, rename, rm, stat, symlink } from 'nod
 import { dirname, join, relative } from 'node:path';
 import { CONFIG_MAPS } from '../../api/core/configmap.ts';
 import type { Container, Pod, PodVolume, VolumeMount } from '../../api/core/pod.ts';
+import { isDevicePath } from '../../api/core/pod-folder-layout.ts';
 import { SECRETS } from '../../api/core/secret.ts';
 import { isSharedFolder, type PersistentVolume } from '../../api/core/volume.ts';
 import { HOW_STAND_INS_ARE_MADE, standInFor } from '../../api/kubevirt/stand-ins.ts';
@@ -46,6 +47,7 @@ export async function prepareVolumes(options: VolumeOptions): Promise<ReadonlyMa
   }
   signal.throwIfAborted();
   for (const container of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
+    requireModes(container, paths);
     if (!options.isBound?.(container)) await layOutMounts(container, sandboxDir(dir, container.name), paths);
   }
   return paths;
@@ -184,11 +186,11 @@ async function linkHostPath(path: string, { path: target, type = '' }: NonNullab
 async function linkClaim(name: string, claimName: string, options: VolumeOptions): Promise<string> {
   const volume = await volumeOfClaim(claimName, options);
   if (isSharedFolder(volume)) return linkSharedFolder(name, volume, options);
-  const path = volumeDir(options.dir, 'local-volume', name);
   const { hostPath, volumeMode } = volume.spec;
-  if (!hostPath || volumeMode === 'Block')
-    throw new ApiError('Invalid', `volume "${volume.metadata.name}" is no folder, which is all that the embedded kubelet mounts`);
   const isOurs = isProvisioned(volume);
+  if (!hostPath || (volumeMode === 'Block' && !isOurs))
+    throw new ApiError('Invalid', `volume "${volume.metadata.name}" is no folder, which is all that the embedded kubelet mounts`);
+  const path = volumeDir(options.dir, volumeMode === 'Block' ? 'block-device' : 'local-volume', name);
   if (isOurs) await mkdir(hostPath.path, { recursive: true, mode: 0o700 });
   await linkHostPath(path, hostPath);
   // As fsGroup does for volumes that a provisioner made; what an administrator points at keeps its owner.
@@ -215,9 +217,19 @@ async function linkSharedFolder(name: string, { metadata, spec }: PersistentVolu
   return path;
 }
 
+/** In the words of Kubernetes. */
+function requireModes({ volumeMounts = [], volumeDevices = [] }: Container, volumes: ReadonlyMap<string, string>): void {
+  const isDevice = ({ name }: { readonly name: string }) => isDevicePath(volumes.get(name) ?? '');
+  const mounted = volumeMounts.find(isDevice);
+  if (mounted) throw new ApiError('Invalid', `volume ${mounted.name} has volumeMode Block, but is specified in volumeMounts`);
+  const device = volumeDevices.find((each) => !isDevice(each));
+  if (device) throw new ApiError('Invalid', `volume ${device.name} has volumeMode Filesystem, but is specified in volumeDevices`);
+}
+
 async function layOutMounts(container: Container, sandbox: string, volumes: ReadonlyMap<string, string>): Promise<void> {
   await makeFolder(sandbox, 0o755);
-  const mounts = (container.volumeMounts ?? []).map((mount) => ({
+  const devices = (container.volumeDevices ?? []).map(({ name, devicePath }) => ({ name, mountPath: devicePath }));
+  const mounts = [...(container.volumeMounts ?? []), ...devices].map((mount) => ({
     mount,
     path: inside(mount.mountPath.replace(/^\/+|\/+$/g, ''), 'mountPath'),
   }));

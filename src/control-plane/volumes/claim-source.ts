@@ -1,11 +1,16 @@
 /** What the content of a claim begins as. Pure. */
-import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/volume.ts';
+import type { PersistentVolume, PersistentVolumeClaim, VolumeMode } from '../../api/core/volume.ts';
 import { SNAPSHOT_GROUP, type VolumeSnapshot } from '../../api/core/volume-snapshot.ts';
 import { formatBytes, parseQuantity } from '../../base/quantity.ts';
 import type { CopyState } from './folder-copies.ts';
 
 /** The snapshot that a claim begins as, and how far the copy for the claim is. */
-export type ClaimSource = { readonly snapshot: VolumeSnapshot | undefined; readonly copy: CopyState };
+export type ClaimSource = {
+  readonly snapshot: VolumeSnapshot | undefined;
+  readonly copy: CopyState;
+  /** Of the claim that the snapshot is of; that of a folder when nobody says. */
+  readonly volumeMode?: VolumeMode | undefined;
+};
 /** Begins to copy the data of the snapshot to where the volume of the claim is going to be. */
 export type FillVolume = { readonly do: 'fill volume'; readonly because: string };
 /** Begins to remove a copy that no volume is made for. */
@@ -25,10 +30,12 @@ export function unknownSourceOf({ spec, metadata }: PersistentVolumeClaim): stri
 }
 
 /** Why the claim cannot be made from its snapshot now; undefined when it can. */
-export function whyNotFrom(claim: PersistentVolumeClaim, { snapshot, copy }: ClaimSource): string | undefined {
+export function whyNotFrom(claim: PersistentVolumeClaim, { snapshot, copy, volumeMode = 'Filesystem' }: ClaimSource): string | undefined {
   const name = snapshotSourceOf(claim);
   if (!snapshot) return `volumesnapshot "${name}" not found`;
   if (!snapshot.status?.readyToUse) return `volumesnapshot "${name}" is not ready`;
+  const { volumeMode: wanted = 'Filesystem' } = claim.spec;
+  if (wanted !== volumeMode) return `volumesnapshot "${name}" is of a claim with volumeMode ${volumeMode}, and this one has ${wanted}`;
   const least = parseQuantity(snapshot.status.restoreSize ?? '0') ?? 0;
   if ((parseQuantity(claim.spec.resources?.requests?.['storage'] ?? '0') ?? 0) < least)
     return `volumesnapshot "${name}" needs a PVC of at least ${formatBytes(least)}`;

@@ -14,7 +14,7 @@
  *   a free volume fits                                reserve the smallest one that does
  *   its class is ours, no file can be that large      say how large one may be
  *   its class is ours, it begins as a snapshot        copy that first: there is no volume before its data is whole
- *   its class is ours                                 make a volume: a folder that the kubelet creates at its first use
+ *   its class is ours                                 make a volume: a folder that the kubelet creates at its first use, in Block mode, too
  *   otherwise                                         say what it waits for
  *
  * Pure: no clock, no I/O, no randomness.
@@ -135,8 +135,9 @@ export function asksForMore(claim: PersistentVolumeClaim): boolean {
 /** Folders have no size, and what is promised is a file in one. */
 function tooLargeMessage({ claim, largestFileBytes }: ObservedClaim): string | undefined {
   const storage = claim.spec.resources?.requests?.['storage'];
-  if (largestFileBytes === undefined || (diskBytesFrom(storage, 'Filesystem') ?? 0) <= largestFileBytes) return undefined;
-  const most = mostClaimBytesFor(largestFileBytes);
+  const { volumeMode } = claim.spec;
+  if (largestFileBytes === undefined || (diskBytesFrom(storage, volumeMode) ?? 0) <= largestFileBytes) return undefined;
+  const most = volumeMode === 'Block' ? largestFileBytes : mostClaimBytesFor(largestFileBytes);
   return `a volume of ${storage} is too large for the file system of the cluster's data folder: at most ${formatBytes(most)}`;
 }
 
@@ -215,8 +216,6 @@ function provision({ claim, volumesDir }: ObservedClaim, storageClass: StorageCl
   const { accessModes, volumeMode = 'Filesystem', selector, resources } = claim.spec;
   const name = `pvc-${claim.metadata.uid}`;
   const storage = resources?.requests?.['storage'];
-  if (volumeMode !== 'Filesystem')
-    return failed(`class ${storageClass.metadata.name} makes folders, volumeMode ${volumeMode} is not supported`);
   if (selector) return failed('claim.Spec.Selector is not supported for dynamic provisioning');
   if (!storage || !(requestOf(claim) ?? 0)) return failed('the PVC asks for no storage');
   const volume: PersistentVolume = {

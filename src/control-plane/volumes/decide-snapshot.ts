@@ -115,6 +115,7 @@ function createContent({ driver, snapshot, classes, volume }: ObservedSnapshot):
       deletionPolicy: policy,
       driver,
       source: { ...(volume && { volumeHandle: volume.metadata.name }) },
+      sourceVolumeMode: volume?.spec.volumeMode ?? 'Filesystem',
       ...(className !== undefined && { volumeSnapshotClassName: className }),
       volumeSnapshotRef: { apiVersion, kind, namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },
     },

@@ -121,9 +121,9 @@ const CLAIM_RULES: readonly [fact: string, observed: Partial<ObservedClaim>, exp
     ["record event ExternalProvisioning: Waiting for a volume to be created by the external provisioner 'example.com/nfs'"],
   ],
   [
-    'a block volume is refused in words',
+    'a claim in Block mode gets a volume, whose device is a file in its folder',
     { claim: claim({ volumeMode: 'Block' }) },
-    ['record event ProvisioningFailed: class local makes folders, volumeMode Block is not supported'],
+    ['create PersistentVolume /pvc-claim-1: a claim of class local has no volume'],
   ],
   [
     'a claim for a volume that is taken says so',

@@ -10,7 +10,7 @@ import {
   type PersistentVolumeClaim,
   STORAGE_CLASSES,
 } from '../../api/core/volume.ts';
-import { VOLUME_SNAPSHOTS } from '../../api/core/volume-snapshot.ts';
+import { VOLUME_SNAPSHOT_CONTENTS, VOLUME_SNAPSHOTS } from '../../api/core/volume-snapshot.ts';
 import { fromKey, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -20,7 +20,7 @@ import { runController } from '../../reconcile/controller.ts';
 import { changesOf } from '../../reconcile/source.ts';
 import { type ClaimSource, snapshotSourceOf } from './claim-source.ts';
 import { asksForMore, type ClaimAction, decideClaim, type ObservedClaim } from './decide-claim.ts';
-import { handleOf } from './decide-snapshot.ts';
+import { contentNameOf, handleOf } from './decide-snapshot.ts';
 import { decideVolume, type ObservedVolume, type RemoveData } from './decide-volume.ts';
 import { FairTurns } from './fair-turns.ts';
 import type { FolderCopies } from './folder-copies.ts';
@@ -108,7 +108,9 @@ export async function runVolumes({ volumesDir, copies, ...options }: VolumesOpti
     const name = snapshotSourceOf(claim);
     if (name === undefined || claim.status?.phase === 'Bound') return undefined;
     const snapshot = await options.client.get(VOLUME_SNAPSHOTS, { namespace: claim.metadata.namespace, name });
-    return { snapshot, copy: await copies.stateOf(join(volumesDir, `pvc-${claim.metadata.uid}`)) };
+    const content = snapshot && (await options.client.get(VOLUME_SNAPSHOT_CONTENTS, { name: contentNameOf(snapshot) }));
+    const copy = await copies.stateOf(join(volumesDir, `pvc-${claim.metadata.uid}`));
+    return { snapshot, copy, volumeMode: content?.spec.sourceVolumeMode };
   }
 
   /** That a claim is gone costs its data, so it is asked of the server, never taken from a copy alone. */

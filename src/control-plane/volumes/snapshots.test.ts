@@ -44,12 +44,16 @@ async function start(t: TestContext) {
     await ended;
   }
   const restart = () => ({ stop, ended } = run());
-  const make = async (name: string, from?: string) => {
+  const make = async (name: string, from?: string, volumeMode?: 'Block') => {
     const { metadata: _, status: __, ...rest } = claim();
     const dataSource =
       from === undefined ? {} : { dataSource: { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: from } };
     const metadata = { namespace: 'default', name };
-    await client.create(PERSISTENT_VOLUME_CLAIMS, { ...rest, metadata, spec: { ...rest.spec, ...dataSource } });
+    await client.create(PERSISTENT_VOLUME_CLAIMS, {
+      ...rest,
+      metadata,
+      spec: { ...rest.spec, ...dataSource, ...(volumeMode && { volumeMode }) },
+    });
   };
   const folderOf = async (name: string) => {
     const at = { namespace: 'default', name };
@@ -90,6 +94,22 @@ test('a claim that is made from a snapshot begins with what the other held then,
     [],
   );
   assert.equal(readFileSync(join(folder, 'disk.img'), 'utf8'), 'after');
+});
+
+test('what a device held does not become a folder, nor the other way round', async (t) => {
+  const { client, make, folderOf, snapshotOf, ready } = await start(t);
+  await make('data', undefined, 'Block');
+  const folder = await folderOf('data');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'disk.img'), 'blocks');
+  await snapshotOf('data');
+  await ready();
+  await make('copy', 'before', 'Block');
+  assert.equal(readFileSync(join(await folderOf('copy'), 'disk.img'), 'utf8'), 'blocks');
+  await make('files', 'before');
+  const events = async () => (await client.list(EVENTS)).items.map(({ message }) => message);
+  const refused = 'volumesnapshot "before" is of a claim with volumeMode Block, and this one has Filesystem';
+  await until(async () => (await events()).includes(refused), 'the event');
 });
 
 test('a snapshot whose taker was killed half-way is taken again, and no claim is made from half of one', async (t) => {

@@ -176,3 +176,18 @@ test('a disk that matches its volume has the block sizes of what lies beneath', 
   const { logical_block_size: logical, physical_block_size: physical } = disk?.part === 'device' ? disk.properties : {};
   assert.deepEqual([logical, physical], [512, 4096]);
 });
+
+test('a LUN is the device of its volume, which says itself what it is; a file is none', () => {
+  const disk: Disk = { name: 'raw', lun: { bus: 'scsi', readonly: true }, shareable: true, errorPolicy: 'report' };
+  const image: DiskImage = { path: '/dev/raw', format: 'raw', isDevice: true };
+  const parts = partsFor([disk], new Map([['raw', image]]));
+  const [, device] = parts.flatMap((part) => (part.part === 'device' ? [deviceProperties(part)] : []));
+  const place = { bus: 'scsi0.0', channel: 0, 'scsi-id': 0, lun: 0 };
+  const how = { bootindex: 1, 'share-rw': true, werror: 'report', rerror: 'report' };
+  assert.deepEqual(device, { driver: 'scsi-block', ...place, id: 'disk0', drive: 'image0', ...how });
+  const { driver, 'read-only': isReadOnly, file } = nodeFor(disk, image);
+  assert.deepEqual([driver, isReadOnly, (file as Device)['driver']], ['raw', true, 'host_device']);
+  assert.throws(() => partsFor([disk], new Map([['raw', { path: 'raw', format: 'raw' } as DiskImage]])), {
+    why: 'its volume is no block device of the node',
+  });
+});

@@ -3,7 +3,7 @@
  *
  *   bus      disk                           cdrom                     where
  *   virtio   virtio-blk-pci                 (refused, as upstream)    its own PCI slot
- *   scsi     scsi-hd                        scsi-cd                   one virtio-scsi controller, 256 targets
+ *   scsi     scsi-hd, scsi-block for a LUN  scsi-cd                   one virtio-scsi controller, 256 targets
  *   sata     ide-hd                         ide-cd                    the board's AHCI, then one more for every six
  *   usb      usb-storage                    usb-bot + scsi-cd         one xHCI controller, 15 ports
  */
@@ -40,6 +40,13 @@ export function diskParts(spec: VmiSpec, images: ReadonlyMap<string, DiskImage>,
     const image = images.get(disk.name);
     if (!image && !disk.cdrom)
       throw specError('DISK_WITHOUT_VOLUME', field, `there is no volume of the name ${JSON.stringify(disk.name.slice(0, 64))}`);
+    if (disk.lun && !image?.isDevice)
+      throw specError(
+        'DISK_INVALID',
+        `${field}.lun`,
+        'its volume is no block device of the node',
+        'use a PVC with volumeMode Block on SCSI storage, or disk',
+      );
     // Two devices on one file would ruin it; QEMU's lock would refuse the second, less clearly.
     if (disks.findIndex(({ name }) => name === disk.name) !== index)
       throw specError('DISK_INVALID', field, 'another disk shows the same volume');
@@ -51,7 +58,7 @@ export function diskParts(spec: VmiSpec, images: ReadonlyMap<string, DiskImage>,
     const thread = threads[index];
     const properties = {
       ...(image && { drive: node }),
-      ...serial(disk, field),
+      ...(disk.lun ? {} : serial(disk, field)),
       ...bootIndex(boot[index]),
       ...behaviour(disk, { image: image ?? {}, field }),
       ...(thread && { iothread: thread }),
@@ -69,12 +76,14 @@ export function diskProperties(disk: Disk, field: string): Properties {
 }
 
 function behaviour(disk: Disk, at: { image: Pick<DiskImage, 'matched'>; field: string }): Properties {
+  // What a LUN says of itself is the device's own.
+  if (disk.lun) return { ...onErrors(disk), ...(disk.shareable && { 'share-rw': true }) };
   return { ...writeCache(disk), ...onErrors(disk), ...blockSizes(disk, at), ...(disk.shareable && { 'share-rw': true }) };
 }
 
 /** The guest cannot write to this disk, so its image needs no overlay. */
 export function isReadOnlyDisk(disk: Disk): boolean {
-  return disk.cdrom !== undefined || disk.disk?.readonly === true;
+  return disk.cdrom !== undefined || (disk.lun ?? disk.disk)?.readonly === true;
 }
 
 /** An image nobody may write is read-only, except that SATA has no read-only disks: there a private copy is opened for writing. */
@@ -91,7 +100,10 @@ const DEVICES_ON: Readonly<Record<DiskBus, (slot: Slot) => readonly Device[]>> =
   scsi({ disk, index, port, properties, rootBus }) {
     const controller = port === 0 ? card(rootBus, 'scsi0', 'virtio-scsi-pci') : [];
     const place = { kind: 'scsi', bus: 'scsi0.0', channel: 0, target: port, lun: 0 } as const;
-    return [...controller, { part: 'device', id: `disk${index}`, driver: disk.cdrom ? 'scsi-cd' : 'scsi-hd', place, properties }];
+    return [
+      ...controller,
+      { part: 'device', id: `disk${index}`, driver: disk.lun ? 'scsi-block' : disk.cdrom ? 'scsi-cd' : 'scsi-hd', place, properties },
+    ];
   },
   sata({ disk, index, port, field, properties, rootBus }) {
     if (!disk.cdrom && disk.disk?.readonly)

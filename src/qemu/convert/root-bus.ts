@@ -82,7 +82,8 @@ export function card(rootBus: RootBus, id: string, driver: string, properties: D
 }
 
 /** How a disk or drive is attached. */
-export function busOf({ disk, cdrom }: Pick<Disk, 'disk' | 'cdrom'>): DiskBus {
+export function busOf({ disk, cdrom, lun }: Pick<Disk, 'disk' | 'cdrom' | 'lun'>): DiskBus {
+  if (lun) return 'scsi';
   return (cdrom ?? disk)?.bus ?? DEFAULT_DISK_BUS;
 }
 

@@ -26,7 +26,7 @@ export function input(devices: Devices = {}, spec: Partial<VmiSpec> = {}, domain
   return { vmi, host: { accel: 'tcg' }, files: { images: imagesFor(devices) } };
 }
 
-/** An overlay on a raw base for every disk and every volume. */
+/** An overlay on a raw base for every disk and every volume; a device for a LUN. */
 export function imagesFor({ disks = [] }: Devices, volumes: NonNullable<VmiSpec['volumes']> = []): ReadonlyMap<string, DiskImage> {
   const overlay = {
     path: '../private/o.qcow2',
@@ -34,8 +34,10 @@ export function imagesFor({ disks = [] }: Devices, volumes: NonNullable<VmiSpec[
     base: { path: '../private/b', format: 'raw' },
     isEphemeral: true,
   } as const;
+  const device = { path: '../private/b', format: 'raw', isDevice: true } as const;
+  const luns = new Set(disks.filter(({ lun }) => lun).map(({ name, volumeName }) => volumeName || name));
   const names = [...disks.map(({ name, volumeName }) => volumeName || name), ...volumes.map(({ name }) => name)];
-  return new Map(names.map((name) => [name, overlay]));
+  return new Map(names.map((name) => [name, luns.has(name) ? device : overlay]));
 }
 
 /** The values that follow an option, parsed when they are JSON. */

@@ -166,7 +166,11 @@ const DISKS_AND_VOLUMES: readonly Rule[] = [
   ['disk names', spec('disk names are unique')],
   ['a volume for each disk', spec('a disk has a volume', 'a near miss is pointed out')],
   ['one target', spec('a disk has one target')],
-  ['LUN', refused('domain.devices.disks[].lun')],
+  [
+    'LUN',
+    spec('a LUN is on a PVC', 'a LUN is not hotplugged', 'a LUN has its own serial number'),
+    refused('domain.devices.disks[].lun.reservation'),
+  ],
   ['bus', spec('a disk bus is known', 'a CD-ROM is not virtio', 'a SATA disk is not read-only')],
   ['PCI address of a disk', spec('a place is on the root bus', 'a place is for cards alone')],
   ['bootOrder', spec('bootOrder is positive', 'bootOrder is unique', 'a turn in booting is given once')],
@@ -202,7 +206,14 @@ const DISKS_AND_VOLUMES: readonly Rule[] = [
       'cloud-init has some data',
     ),
   ],
-  ['hostDisk', refused('volumes[].hostDisk')],
+  [
+    'hostDisk',
+    spec(
+      'a file in a folder that was named',
+      'a file that is to be made has a size',
+      'are refused without the gate, and with it where no folder was named',
+    ),
+  ],
   ['names of ConfigMaps, Secrets', spec('a ConfigMap is named', 'a ConfigMap has the name of an object', 'a Secret is named')],
   ['containerPath', refused('volumes[].containerPath')],
 ];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { clusterConfigurationOf, type KubeVirtConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import { systemClock } from '../../base/clock.ts';
 import { isObject, type JsonObject, mergePatch } from '../../base/json.ts';
 import { silentLogger } from '../../base/log.ts';
@@ -29,6 +30,7 @@ const OWNED = {
 
 /** A cluster that has these KubeVirts. */
 let kubevirts: JsonObject[] = [];
+let developerConfiguration: KubeVirtConfiguration['developerConfiguration'];
 const worldWith = () => ({
   client: createClient({
     fetch: async () => Response.json({ items: kubevirts, metadata: { resourceVersion: '1' } }),
@@ -36,7 +38,7 @@ const worldWith = () => ({
     userAgent: 'test',
   }),
   clock: { ...systemClock, now: () => Date.parse('2026-01-01T00:00:00Z') },
-  configuration: fixedConfiguration(),
+  configuration: fixedConfiguration(clusterConfigurationOf(developerConfiguration && { developerConfiguration })),
   presets: { in: async () => [] },
   log: silentLogger,
 });
@@ -124,9 +126,25 @@ describe('VirtualMachine', () => {
     );
   });
   test('a published field that is not honoured is refused by name, and nothing else is said about it', async () => {
-    const volumes = [{ name: 'root', hostDisk: { path: '/x', type: 'Disk' } }];
+    const volumes = [{ name: 'root', downwardMetrics: {} }];
     const object = changed(VM, { spec: { template: { spec: { volumes } } } });
-    assert.deepEqual(fields(await review({ object })), ['spec.template.spec.volumes[0].hostDisk']);
+    assert.deepEqual(fields(await review({ object })), ['spec.template.spec.volumes[0].downwardMetrics']);
+  });
+  test('a file of the node is a disk for the namespaces that its folder was named for', async () => {
+    const volumes = [{ name: 'root', hostDisk: { path: '/srv/a/one.img', type: 'Disk' } }];
+    const said = async (namespace: string, featureGates: string[]) => {
+      const object = changed(VM, { metadata: { namespace }, spec: { template: { spec: { volumes } } } });
+      const hostDiskFolders = [{ path: '/srv/a', namespaces: ['trusted'] }];
+      developerConfiguration = { featureGates, hostDiskFolders };
+      return fields(await review({ object }));
+    };
+    const [at, path] = ['spec.template.spec.volumes[0].hostDisk', 'spec.template.spec.volumes[0].hostDisk.path'];
+    try {
+      assert.deepEqual([await said('trusted', []), await said('trusted', ['HostDisk'])], [[at], []]);
+      assert.deepEqual(await said('others', ['HostDisk']), [path]);
+    } finally {
+      developerConfiguration = undefined;
+    }
   });
   test('labels of the template must be labels', async () => {
     const object = changed(VM, { spec: { template: { metadata: { labels: { a: 'not a value' } } } } });

@@ -1,6 +1,7 @@
 /** The webhooks of virt-api: `/validate/RESOURCE` for every kind of ours and for definitions of kinds, `/mutate/RESOURCE` for those that are completed. */
 import { randomUUID } from 'node:crypto';
 import type { ClusterConfiguration } from '../../api/kubevirt/configuration/cluster-configuration.ts';
+import { hostDiskFoldersFor } from '../../api/kubevirt/configuration/host-disk-folders.ts';
 import { KINDS } from '../../api/kubevirt/kinds-table.ts';
 import { refusedFields } from '../../api/kubevirt/refused-fields.ts';
 import { isDeleting } from '../../api/meta.ts';
@@ -94,7 +95,9 @@ async function validated(kind: AdmittedKind, request: AdmissionRequest, { client
   const isSame = oldObject !== undefined && deepEqual(object['spec'], oldObject['spec']);
   // Whoever takes the finalizers off a deleted object must not be held up by what is wrong with it.
   const isSettled = isSame || isDeleting(object);
-  const found = (each: ReviewedObject) => expandedCauses(kind, each, { client, configuration: configuration.current });
+  const now = configuration.current;
+  const hostDiskFolders = hostDiskFoldersFor(now.hostDiskFolders, object.metadata.namespace);
+  const found = (each: ReviewedObject) => expandedCauses(kind, each, { client, configuration: { ...now, hostDiskFolders } });
   const wrong = isSettled ? [] : newCauses(await found(object), oldObject ? await found(oldObject) : []);
   const causes = [...(kind.validateChange?.(request) ?? []), ...((await kind.validateBeside?.(request, client)) ?? []), ...wrong];
   if (causes.length > 0) return denied(kind, object.metadata.name, causes);

@@ -23,6 +23,23 @@ test('a restore is of a machine, from a snapshot', () => {
   assert.deepEqual(fieldsOf(validateRestore({})), ['spec.target']);
 });
 
+test('lines for single volumes are one for each, and do not name what keeps its name', () => {
+  const said = (volumeRestoreOverrides: object[], volumeRestorePolicy?: string) =>
+    fieldsOf(
+      validateRestore({ spec: { target: machine, virtualMachineSnapshotName: 's', volumeRestoreOverrides, volumeRestorePolicy } as never }),
+    );
+  const [name, labels] = [
+    { volumeName: 'a', restoreName: 'mine' },
+    { volumeName: 'a', labels: { x: 'y' } },
+  ];
+  assert.deepEqual([said([name]), said([labels], 'InPlace')], [[], []]);
+  assert.deepEqual(said([name, labels]), ['spec.volumeRestoreOverrides[1].volumeName']);
+  assert.deepEqual(
+    [said([name], 'InPlace'), said([{ ...name, restoreName: 'A b' }])].flat(),
+    Array(2).fill('spec.volumeRestoreOverrides[0].restoreName'),
+  );
+});
+
 test('neither becomes another one', () => {
   const of = (name: string) => ({ metadata: { name: 'x' }, spec: { source: { ...machine, name } } }) as never;
   assert.deepEqual(validateSameSpec({ object: of('db'), oldObject: of('db') }), []);

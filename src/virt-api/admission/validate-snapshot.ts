@@ -1,5 +1,6 @@
 /** VirtualMachineSnapshot and VirtualMachineRestore: what must be true of them beyond their schemas. */
 import { invalidCause, requiredCause, unsupportedCause } from '../../base/causes.ts';
+import { subdomainCauses } from '../../base/dns-name-causes.ts';
 import type { StatusCause } from '../../base/errors.ts';
 import { parseGoDuration } from '../../base/go-duration.ts';
 import { deepEqual, isObject, type JsonObject } from '../../base/json.ts';
@@ -23,7 +24,21 @@ export function validateRestore({ spec }: JsonObject): StatusCause[] {
   return [
     ...machineCauses(target, 'spec.target'),
     ...(name ? [] : [requiredCause('spec.virtualMachineSnapshotName', 'the snapshot that the machine is to become')]),
+    ...overrideCauses(spec),
   ];
+}
+
+function overrideCauses({ volumeRestoreOverrides: overrides, volumeRestorePolicy: policy }: JsonObject): StatusCause[] {
+  if (!Array.isArray(overrides)) return []; // the schema has checked it
+  return overrides.filter(isObject).flatMap(({ volumeName, restoreName }, index) => {
+    const at = `spec.volumeRestoreOverrides[${index}]`;
+    const isTwice = overrides.slice(0, index).some((other) => isObject(other) && other['volumeName'] === volumeName);
+    if (!volumeName) return [requiredCause(`${at}.volumeName`, 'the volume')];
+    if (isTwice) return [invalidCause(`${at}.volumeName`, volumeName, 'there is another line for this volume')];
+    if (!restoreName) return [];
+    if (policy === 'InPlace') return [invalidCause(`${at}.restoreName`, restoreName, 'a PVC that is restored in place keeps its name')];
+    return subdomainCauses(`${at}.restoreName`, String(restoreName));
+  });
 }
 
 /** What was begun cannot become something else. */

@@ -96,6 +96,7 @@ function restoreFor(clone: VirtualMachineClone): VirtualMachineRestore {
     spec: {
       target: { apiGroup: KUBEVIRT, kind: 'VirtualMachine', name: targetNameOf(clone) },
       virtualMachineSnapshotName: snapshotNameOf(clone),
+      ...(clone.spec.volumeNamePolicy && { volumeRestorePolicy: clone.spec.volumeNamePolicy }),
     },
   };
 }

@@ -7,6 +7,7 @@
  *   its PVC is gone after it was filled         Failed; never filled again silently
  *   no PVC                                      make it, as soon as it is known how large it is to be
  *   its PVC is of somebody else                 say so; what is in it is not touched
+ *   it is a copy of a PVC in Block mode         say so: it cannot be
  *   it is a copy of a PVC that is not filled    wait: there is nothing on it, or a half
  *   it is a copy of a PVC that a Pod uses       wait: a disk that is written to is not of one moment
  *   its Pod has ended for good without success  delete it, and make another
@@ -58,6 +59,8 @@ function obstacleOf(observed: ObservedDataVolume): string | undefined {
   const { pvc, snapshot: wanted } = dataVolume.spec.source ?? {};
   if (claim && !ownClaim(observed)) return `PVC ${name} is there already, and is not of this DataVolume`;
   if (pvc && !source) return `PVC ${pvc.name} is not there`;
+  if (pvc && source?.spec.volumeMode === 'Block')
+    return `PVC ${pvc.name} is a block device, which is not copied: keep it by a VolumeSnapshot, or clone its machine`;
   if (pvc && !pod && isSourceUnfilled) return `PVC ${pvc.name} is not filled yet`;
   if (pvc && !pod && sourceUser !== undefined) return `Pod ${sourceUser} uses PVC ${pvc.name}: stop its machine`;
   if (wanted && !snapshot) return `VolumeSnapshot ${wanted.name} is not there`;

@@ -106,6 +106,22 @@ test('a volume that is no disk has links to its files', () => {
   ]);
 });
 
+test('a PVC in Block mode is shown to the Pod as a device', () => {
+  const block = { ...claim, spec: { ...claim.spec, volumeMode: 'Block' as const } };
+  const volumes = [
+    { name: 'disk', claimName: 'disk', claim },
+    { name: 'raw', claimName: 'raw', claim: block },
+  ];
+  const { containers } = exporterPodFor(observed({ source: { volumes } }), 't').spec;
+  const { volumeMounts = [], volumeDevices, env = [] } = containers[0] ?? {};
+  assert.deepEqual(
+    volumeMounts.map(({ name }) => name).filter((name) => name.startsWith('disk-')),
+    ['disk-0'],
+  );
+  assert.deepEqual(volumeDevices, [{ name: 'disk-1', devicePath: '/dev/virt-exporter-1' }]);
+  assert.match(env[0]?.value ?? '', /"name":"raw","storage":"1Gi","isDevice":true/);
+});
+
 const user = {
   ...pod('Running'),
   metadata: { name: 'other' },

@@ -10,6 +10,7 @@ import {
   EXPORT_WORK_MOUNT,
   EXPORTER_CONTAINER,
   type ExportTask,
+  exportedDevice,
   exportedMount,
   exportObjectName,
   exportProxyPath,
@@ -73,8 +74,11 @@ export function exporterPodFor(place: Place, tokenSecret: string): Pod {
           volumeMounts: [
             EXPORT_WORK_MOUNT,
             { ...EXPORT_TOKEN_MOUNT, readOnly: true },
-            ...volumes.map((_, index) => ({ ...exportedMount(index), readOnly: true })),
+            ...volumes.flatMap((volume, index) => (isDevice(volume) ? [] : [{ ...exportedMount(index), readOnly: true }])),
           ],
+          ...(volumes.some(isDevice) && {
+            volumeDevices: volumes.flatMap((volume, index) => (isDevice(volume) ? [exportedDevice(index)] : [])),
+          }),
         },
       ],
       volumes: [
@@ -84,6 +88,10 @@ export function exporterPodFor(place: Place, tokenSecret: string): Pod {
       ],
     },
   };
+}
+
+function isDevice({ claim, made }: Pick<Place['source']['volumes'][number], 'claim' | 'made'>): boolean {
+  return (claim ?? made)?.spec.volumeMode === 'Block';
 }
 
 /** Who comes by it is in the cluster. */
@@ -140,7 +148,8 @@ function taskFor({ export: exported, source, external }: Place): ExportTask {
     volumes: source.volumes.map(({ name: volume, claim, made }) => {
       const format = (claim ?? made)?.metadata.annotations?.[ANNOTATION_DISK_FORMAT]?.trim();
       const storage = (claim ?? made)?.spec.resources?.requests?.['storage'];
-      return { name: volume, ...(format && { format }), ...(storage && { storage }) };
+      const device = isDevice({ claim, made }) && ({ isDevice: true } as const);
+      return { name: volume, ...(format && { format }), ...(storage && { storage }), ...device };
     }),
     serverNames: [`${service}.${namespace}.svc`, `${service}.${namespace}.svc.cluster.local`, `${service}.${namespace}`, 'localhost'],
     bases: {

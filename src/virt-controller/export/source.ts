@@ -129,8 +129,6 @@ function claimWaits({ pods, unfilled }: SourceParts, { claim, claimName, made }:
   const { [CDI_ANNOTATIONS.podPhase]: phase, [CDI_ANNOTATIONS.uploadTarget]: upload } = claim.metadata.annotations ?? {};
   const isFilled = phase === undefined ? upload === undefined : phase === 'Succeeded';
   if (!isFilled || unfilled.has(claimName)) return { reason: 'VolumesNotPopulated', message: `PVC ${claimName} is not filled yet` };
-  if (claim.spec.volumeMode === 'Block')
-    return { reason: 'SourceNotReady', message: `PVC ${claimName} is a block device, which is not exported` };
   return claim.status?.phase === 'Bound' ? undefined : { reason: 'SourceNotReady', message: `PVC ${claimName} is not bound yet` };
 }
 

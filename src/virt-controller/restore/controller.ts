@@ -5,8 +5,8 @@ import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts
 import { type VirtualMachineInstance, VMIS } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import { VM_CLONES } from '../../api/kubevirt/kinds/vm-clone.ts';
 import type { VirtualMachineRestore } from '../../api/kubevirt/kinds/vm-restore.ts';
-import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
-import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
+import { type VirtualMachineSnapshot, VM_SNAPSHOTS } from '../../api/kubevirt/kinds/vm-snapshot.ts';
+import { type VirtualMachineSnapshotContent, VM_SNAPSHOT_CONTENTS } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
 import { controllerOf, hasCondition, type KubeObject, keyOf } from '../../api/meta.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -77,9 +77,14 @@ async function observeVmRestore(options: VmRestoreOptions, key: string): Promise
   if (!restore) return undefined;
   const { namespace } = restore.metadata;
   const target = { namespace, name: restore.spec.target.name };
-  const snapshot = snapshots.get(keyOf({ namespace, name: restore.spec.virtualMachineSnapshotName }));
+  // What takes the place of disks is asked of the server: they go on its word.
+  const isFresh = restore.spec.volumeRestorePolicy === 'InPlace';
+  const snapshotAt = { namespace, name: restore.spec.virtualMachineSnapshotName };
+  const snapshot = isFresh ? await client.get(VM_SNAPSHOTS, snapshotAt) : snapshots.get(keyOf(snapshotAt));
   const contentName = snapshot?.status?.virtualMachineSnapshotContentName;
-  const content = contentName ? contents.get(keyOf({ namespace, name: contentName })) : undefined;
+  const contentAt = { namespace, name: contentName ?? '' };
+  const kept = isFresh && contentName ? await client.get(VM_SNAPSHOT_CONTENTS, contentAt) : contents.get(keyOf(contentAt));
+  const content = contentName ? kept : undefined;
   const vm = vms.get(keyOf(target));
   const records = vm ? revisions.byIndex(BY_CONTROLLER, vm.metadata.uid ?? '').filter(isKeptInstance) : [];
   const seen = { restore, snapshot, content, vm, records, clone: await cloneOf(client, restore), now: clock.now() };

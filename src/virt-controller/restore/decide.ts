@@ -11,6 +11,7 @@
  *   the machine is suspended                          as targetReadinessPolicy says, but that its memory is never thrown away for it
  *   the machine runs                                  as targetReadinessPolicy says: wait (5 minutes), stop it, fail
  *   the machine is not marked                         mark it: it is not started from now on
+ *   in place, and claims of then are there            see in-place.ts: they go first
  *   claims are missing                                make them; they begin as the VolumeSnapshots
  *   a claim of such a name is somebody else's         fail
  *   claims are not bound                              wait: their data is not whole
@@ -21,7 +22,6 @@
  *
  * So a machine never has a claim that is not whole, and what it had stays as it is. Pure: no clock, no I/O, no randomness.
  */
-import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
 import type { VmRestoreConditions } from '../../api/kubevirt/condition-reasons.ts';
 import { withCondition } from '../../api/kubevirt/conditions.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
@@ -35,6 +35,7 @@ import { timestamp } from '../../base/timestamp.ts';
 import { type Action, type Decision, nothingToDo } from '../../reconcile/decision.ts';
 import { clonedVm } from '../clone/cloned-vm.ts';
 import { backupsOf } from '../snapshot/memory.ts';
+import { inPlaceStep, isOurs, isPastReturn, replacedDataVolumes } from './in-place.ts';
 import type { ObservedVmRestore } from './observed.ts';
 import { claimNameFor, ownerOf, ownsClaims, specFor, vmFor } from './restored.ts';
 import { claimOf, giveMemory, hasMemory, isMemoryClaim, whyNoMemory } from './restored-memory.ts';
@@ -47,7 +48,7 @@ const GRACE_MS = 5 * 60_000;
 export function decideVmRestore(observed: ObservedVmRestore): Decision {
   const { restore, vm, content } = observed;
   const { finalizers = [] } = restore.metadata;
-  if (isOver(observed) || isDeleting(restore)) return letGo(observed);
+  if (isOver(observed) || (isDeleting(restore) && !isPastReturn(observed))) return letGo(observed);
   if (!finalizers.includes(FINALIZER_VM_RESTORE))
     return {
       actions: [patchOf(restore, { metadata: { finalizers: [...finalizers, FINALIZER_VM_RESTORE] } }, 'the machine is let go first')],
@@ -96,7 +97,7 @@ function whyUnusable(observed: ObservedVmRestore): string | undefined {
   const { restore, snapshot, content } = observed;
   const name = restore.spec.virtualMachineSnapshotName;
   const hasBegun = restore.status?.restores !== undefined;
-  if (hasBegun && (!snapshot || isDeleting(snapshot)))
+  if (hasBegun && (!snapshot || (isDeleting(snapshot) && !isPastReturn(observed))))
     return `VirtualMachineSnapshot ${name} was deleted while it was restored${isUsed(observed) ? ': the machine has its disks already' : ''}`;
   if (snapshot?.status?.phase === 'Failed') return `VirtualMachineSnapshot ${name} failed: ${snapshot.status.error?.message ?? ''}`;
   if (snapshot?.status?.readyToUse && !content) return `VirtualMachineSnapshot ${name} has lost what it kept`;
@@ -109,7 +110,7 @@ function whyNotYet(observed: ObservedVmRestore): string | undefined {
   const name = restore.spec.virtualMachineSnapshotName;
   if (!snapshot) return `VirtualMachineSnapshot ${name} does not exist`;
   if (!snapshot.status?.readyToUse) return `VirtualMachineSnapshot ${name} is not whole yet`;
-  if (isDeleting(snapshot)) return `VirtualMachineSnapshot ${name} is being deleted`;
+  if (isDeleting(snapshot) && !isPastReturn(observed)) return `VirtualMachineSnapshot ${name} is being deleted`;
   if (!vm) return undefined;
   if (isDeleting(vm)) return `VirtualMachine ${vm.metadata.name} is being deleted`;
   const { snapshotInProgress, restoreInProgress } = vm.status ?? {};
@@ -168,8 +169,12 @@ function fill(observed: ObservedVmRestore, content: VirtualMachineSnapshotConten
   const { restore, claims, lateClasses } = observed;
   const backups = backupsOf(content).map((backup) => ({
     backup,
-    claim: claims.get(claimNameFor(restore, backup.volumeName)),
+    claim: claims.get(claimNameFor(restore, backup)),
   }));
+  const step = inPlaceStep(observed, content);
+  if (step?.do === 'fail') return fail(observed, 'TargetNotReady', step.message);
+  if (step?.do === 'wait') return wait(observed, step.message, LOOK_MS);
+  if (step?.do === 'act') return { actions: [...tell(observed, begun(observed, content)), ...step.actions], lookAgainAfterMs: LOOK_MS };
   const foreign = backups.find(({ claim }) => claim && !isOurs(observed, claim))?.claim;
   if (foreign) return fail(observed, 'TargetNotReady', `PVC ${foreign.metadata.name} is there already, and is not of this restore`);
   const missing = backups.filter(({ claim }) => !claim).map(({ backup }) => claimOf(observed, backup));
@@ -182,10 +187,6 @@ function fill(observed: ObservedVmRestore, content: VirtualMachineSnapshotConten
   )?.claim;
   if (unbound) return wait(observed, `PVC ${unbound.metadata.name} is not filled yet`, LOOK_MS);
   return change(observed, content);
-}
-
-function isOurs({ restore }: ObservedVmRestore, claim: PersistentVolumeClaim): boolean {
-  return claim.metadata.annotations?.[ANNOTATION_LAST_RESTORE] === restore.metadata.uid;
 }
 
 function change(observed: ObservedVmRestore, content: VirtualMachineSnapshotContent): Decision {
@@ -228,17 +229,20 @@ function own(observed: ObservedVmRestore, claim: KubeObject, vm: VirtualMachine)
   return patchOf(claim, { metadata: { ownerReferences } }, `it goes with ${vm.metadata.name}`);
 }
 
-function begun({ restore, now }: ObservedVmRestore, content: VirtualMachineSnapshotContent): VmRestoreStatus {
-  const restores = (content.spec.volumeBackups ?? []).map(({ volumeName, volumeSnapshotName = '' }) => ({
-    volumeName,
-    persistentVolumeClaim: claimNameFor(restore, volumeName),
-    volumeSnapshotName,
+function begun(observed: ObservedVmRestore, content: VirtualMachineSnapshotContent): VmRestoreStatus {
+  const { restore, now } = observed;
+  const restores = (content.spec.volumeBackups ?? []).map((backup) => ({
+    volumeName: backup.volumeName,
+    persistentVolumeClaim: claimNameFor(restore, backup),
+    volumeSnapshotName: backup.volumeSnapshotName ?? '',
   }));
-  return { ...said(restore.status, ['False', 'True', 'InProgress', 'its PVCs are being filled'], now), restores, complete: false };
+  const filling = said(restore.status, ['False', 'True', 'InProgress', 'its PVCs are being filled'], now);
+  return { ...filling, ...replacedDataVolumes(observed), restores, complete: false };
 }
 
-function complete({ restore, now }: ObservedVmRestore, content: VirtualMachineSnapshotContent): VmRestoreStatus {
-  const { restores } = begun({ restore, now } as ObservedVmRestore, content);
+function complete(observed: ObservedVmRestore, content: VirtualMachineSnapshotContent): VmRestoreStatus {
+  const { restore, now } = observed;
+  const { restores } = begun(observed, content);
   const status = said(restore.status, ['True', 'False', 'Succeeded', 'the machine is what it was'], now);
   return { ...status, ...(restores && { restores }), complete: true, restoreTime: timestamp(now) };
 }

@@ -19,7 +19,7 @@ import { type Backup, MEMORY_BACKUP } from '../snapshot/memory.ts';
 import { recordNameOf, recordOf } from '../vm/suspension.ts';
 import { firmwareOf, vmiFor } from '../vm/vmi-for.ts';
 import type { ObservedVmRestore } from './observed.ts';
-import { claimFor, claimNameFor, volumesWith } from './restored.ts';
+import { claimFor, claimNameFor, MEMORY, volumesWith } from './restored.ts';
 
 type Memory = NonNullable<VirtualMachineSnapshotContent['spec']['memory']>;
 
@@ -32,7 +32,7 @@ export function claimOf({ restore, vm }: ObservedVmRestore, backup: Backup): Per
 }
 
 export function isMemoryClaim({ restore }: ObservedVmRestore, { metadata }: KubeObject): boolean {
-  return metadata.name === claimNameFor(restore, MEMORY_BACKUP);
+  return metadata.name === claimNameFor(restore, MEMORY);
 }
 
 /** Why this memory cannot go on in the machine that it is to go on in. */
@@ -49,7 +49,7 @@ export function whyNoMemory({ restore, content, vm }: ObservedVmRestore): string
 
 /** The memory that its status already has. */
 export function hasMemory({ restore, vm }: ObservedVmRestore): boolean {
-  return vm?.status?.suspension?.claimName === claimNameFor(restore, MEMORY_BACKUP);
+  return vm?.status?.suspension?.claimName === claimNameFor(restore, MEMORY);
 }
 
 /** First the record of the instance, of which there is one, then the status that names the memory. */
@@ -62,7 +62,7 @@ export function giveMemory(observed: ObservedVmRestore, vm: VirtualMachine, cont
   const strategy = runStrategyOf(vm);
   const suspension = {
     phase: strategy === 'Halted' || strategy === 'Manual' ? 'Suspended' : 'Resuming',
-    claimName: claimNameFor(restore, MEMORY_BACKUP),
+    claimName: claimNameFor(restore, MEMORY),
     ...{ digest: memory.digest, bytes: memory.bytes, guestAgent: memory.guestAgent },
     ...(!isSameMachine(content, vm) && { origin: originOf(content, memory) }),
     savedTimestamp: timestamp(now),

@@ -12,29 +12,51 @@ import { backupsOf, MEMORY_BACKUP } from '../snapshot/memory.ts';
 type Backup = NonNullable<VirtualMachineSnapshotContent['spec']['volumeBackups']>[number];
 
 /** How the claim of a volume is called. */
-export function claimNameFor({ spec, metadata }: VirtualMachineRestore, volumeName: string): string {
-  return spec.volumeRestorePolicy === 'PrefixTargetName' ? `${spec.target.name}-${volumeName}` : `restore-${metadata.uid}-${volumeName}`;
+export function claimNameFor(restore: VirtualMachineRestore, { volumeName, persistentVolumeClaim }: Named): string {
+  const { spec, metadata } = restore;
+  const before = persistentVolumeClaim?.metadata.name;
+  const named = overrideFor(restore, volumeName)?.restoreName;
+  if (named) return named;
+  switch (spec.volumeRestorePolicy) {
+    case 'PrefixTargetName':
+      return `${spec.target.name}-${volumeName}`;
+    case 'InPlace':
+      return volumeName === MEMORY_BACKUP || before === undefined ? `restore-${metadata.uid}-${volumeName}` : before;
+    case 'RandomizeNames':
+    case undefined:
+      return `restore-${metadata.uid}-${volumeName}`;
+  }
+}
+
+/** That of the memory, which is of this restore whatever becomes of the volumes. */
+export const MEMORY: Named = { volumeName: MEMORY_BACKUP };
+
+type Named = Pick<Backup, 'volumeName'> & Partial<Pick<Backup, 'persistentVolumeClaim'>>;
+
+function overrideFor({ spec }: VirtualMachineRestore, volumeName: string) {
+  return spec.volumeRestoreOverrides?.find((each) => each.volumeName === volumeName);
 }
 
 /** Every claim that it makes; without its snapshot those that it has said, and that of memory. */
 export function claimNamesOf(restore: VirtualMachineRestore, content: VirtualMachineSnapshotContent | undefined): readonly string[] {
   const names = (restore.status?.restores ?? []).map(({ persistentVolumeClaim }) => persistentVolumeClaim);
-  const volumes = content ? backupsOf(content).map(({ volumeName }) => volumeName) : [MEMORY_BACKUP];
-  return [...new Set([...names, ...volumes.map((name) => claimNameFor(restore, name))])];
+  const volumes: readonly Named[] = content ? backupsOf(content) : [MEMORY];
+  return [...new Set([...names, ...volumes.map((each) => claimNameFor(restore, each))])];
 }
 
 /** The claim of one volume; owned by the machine when that is there already. */
 export function claimFor(restore: VirtualMachineRestore, backup: Backup, vm: VirtualMachine | undefined): PersistentVolumeClaim {
   const { metadata, spec } = backup.persistentVolumeClaim;
+  const override = overrideFor(restore, backup.volumeName);
   const { volumeName: _, dataSource: __, dataSourceRef: ___, ...rest } = spec;
   return {
     apiVersion: apiVersionOf(PERSISTENT_VOLUME_CLAIMS),
     kind: 'PersistentVolumeClaim',
     metadata: {
-      name: claimNameFor(restore, backup.volumeName),
+      name: claimNameFor(restore, backup),
       namespace: restore.metadata.namespace,
-      ...(metadata.labels && { labels: metadata.labels }),
-      annotations: { ...annotationsFor(backup), [ANNOTATION_LAST_RESTORE]: restore.metadata.uid ?? '' },
+      ...((metadata.labels || override?.labels) && { labels: { ...metadata.labels, ...override?.labels } }),
+      annotations: { ...annotationsFor(backup), ...override?.annotations, [ANNOTATION_LAST_RESTORE]: restore.metadata.uid ?? '' },
       ...(vm && ownsClaims(restore) && { ownerReferences: [ownerOf(vm)] }),
     },
     spec: { ...rest, dataSource: { apiGroup: SNAPSHOT_GROUP, kind: 'VolumeSnapshot', name: backup.volumeSnapshotName ?? '' } },
@@ -71,6 +93,8 @@ export function specFor(
   const { running, runStrategy, dataVolumeTemplates: _templates, ...others } = kept;
   const volumes = volumesWith(restore, content, kept.template.spec.volumes);
   const named = new Set(volumes?.map(({ dataVolume, persistentVolumeClaim }) => dataVolume?.name ?? persistentVolumeClaim?.claimName));
+  // No DataVolume fills what is restored, under whatever name.
+  for (const backup of content.spec.volumeBackups ?? []) named.delete(claimNameFor(restore, backup));
   const dataVolumeTemplates = kept.dataVolumeTemplates?.filter(({ metadata }) => named.has(metadata.name));
   const template = { ...kept.template, spec: { ...kept.template.spec, ...(volumes && { volumes }) } };
   const rest = { ...others, ...(dataVolumeTemplates?.length && { dataVolumeTemplates }) };
@@ -83,10 +107,11 @@ type Volumes = VirtualMachine['spec']['template']['spec']['volumes'];
 
 /** The volumes of a machine, on the new claims. */
 export function volumesWith(restore: VirtualMachineRestore, content: VirtualMachineSnapshotContent | undefined, volumes: Volumes): Volumes {
-  const restored = new Set((content?.spec.volumeBackups ?? []).map(({ volumeName }) => volumeName));
+  const restored = new Map((content?.spec.volumeBackups ?? []).map((backup) => [backup.volumeName, backup]));
   return volumes?.map((volume) => {
-    if (!restored.has(volume.name)) return volume;
-    const claimName = claimNameFor(restore, volume.name);
+    const backup = restored.get(volume.name);
+    if (!backup) return volume;
+    const claimName = claimNameFor(restore, backup);
     const { dataVolume, persistentVolumeClaim, ...others } = volume;
     if (persistentVolumeClaim) return { ...others, persistentVolumeClaim: { ...persistentVolumeClaim, claimName } };
     return dataVolume ? { ...others, persistentVolumeClaim: { claimName } } : volume; // no DataVolume has filled it

@@ -7,6 +7,7 @@ import { SNAPSHOT_GROUP, VOLUME_SNAPSHOTS } from '../../api/core/volume-snapshot
 import { isMigrationFinal, type VirtualMachineInstanceMigration } from '../../api/kubevirt/kinds/migration.ts';
 import type { VirtualMachine } from '../../api/kubevirt/kinds/virtual-machine.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
+import { VM_RESTORES } from '../../api/kubevirt/kinds/vm-restore.ts';
 import type { VirtualMachineSnapshot } from '../../api/kubevirt/kinds/vm-snapshot.ts';
 import type { VirtualMachineSnapshotContent } from '../../api/kubevirt/kinds/vm-snapshot-content.ts';
 import { isControlledBy, type KubeObject, keyOf } from '../../api/meta.ts';
@@ -20,6 +21,7 @@ import { runController } from '../../reconcile/controller.ts';
 import { BY_CONTROLLER } from '../../reconcile/owner.ts';
 import { changesOf } from '../../reconcile/source.ts';
 import { BY_VMI } from '../migration/observe.ts';
+import { isReplacing } from '../restore/in-place.ts';
 import { revisionOf } from '../vm/revision.ts';
 import { instanceIn, isKeptInstance } from '../vm/suspension.ts';
 import { unfilledClaimsOf } from '../vmi/claims-of.ts';
@@ -121,7 +123,14 @@ async function observeVmSnapshot(
   if (isOver) quiesced.delete(uid);
   if (isOver) paused.delete(uid);
   if (isOver || snapshot.metadata.deletionTimestamp)
-    return { ...seen, claims: new Map(), claimsInUse: new Set(), volumeSnapshots: new Map(), hasVolumeSnapshots: true };
+    return {
+      ...seen,
+      isReplacingDisks: await isReplacingDisks(client, snapshot),
+      claims: new Map(),
+      claimsInUse: new Set(),
+      volumeSnapshots: new Map(),
+      hasVolumeSnapshots: true,
+    };
   const spec = specToKeep(seen);
   const memoryClaim = snapshot.spec.memory ? vm?.status?.suspension?.claimName : undefined;
   const disks = spec ? volumesOf(spec.template.spec).included.map(({ claimName }) => claimName) : [];
@@ -139,6 +148,13 @@ async function observeVmSnapshot(
     volumeSnapshots: await byName(wanted, (name) => client.get(VOLUME_SNAPSHOTS, { namespace, name })),
     hasVolumeSnapshots: await hasVolumeSnapshots(client),
   };
+}
+
+/** Of one that is kept nobody has to ask. */
+async function isReplacingDisks(client: Client, { metadata }: VirtualMachineSnapshot): Promise<boolean> {
+  if (!metadata.deletionTimestamp) return false;
+  const { items } = await client.list(VM_RESTORES, { namespace: metadata.namespace });
+  return items.some((restore) => restore.spec.virtualMachineSnapshotName === metadata.name && isReplacing(restore));
 }
 
 async function byName<T>(names: readonly string[], get: (name: string) => Promise<T>): Promise<ReadonlyMap<string, T>> {

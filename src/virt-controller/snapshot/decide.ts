@@ -2,6 +2,7 @@
  * What should happen to one VirtualMachineSnapshot. First match wins.
  *
  *   when                                                  then
+ *   deleting, a restore in place is taking disks from it  wait
  *   deleting                                              let the guest and the machine go on, delete the content unless it is to stay, go
  *   without our finalizer                                 add it
  *   over, well or not                                     let the machine go; of one that failed nothing is left
@@ -60,6 +61,7 @@ const SUSPENSION_UNDER_WAY = ['Suspending', 'Resuming', 'Discarding'];
 export function decideVmSnapshot(observed: ObservedVmSnapshot): SnapshotDecision {
   const { snapshot, vm, content, hasVolumeSnapshots } = observed;
   const { finalizers = [] } = snapshot.metadata;
+  if (isDeleting(snapshot) && observed.isReplacingDisks) return { actions: [], lookAgainAfterMs: WAIT_MS };
   if (isDeleting(snapshot)) return letGo(observed);
   if (!finalizers.includes(FINALIZER_VM_SNAPSHOT))
     return {

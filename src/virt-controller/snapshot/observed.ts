@@ -32,6 +32,8 @@ export type ObservedVmSnapshot = {
   readonly volumeSnapshots: ReadonlyMap<string, VolumeSnapshot | undefined>;
   /** The cluster has VolumeSnapshots at all. */
   readonly hasVolumeSnapshots: boolean;
+  /** A restore in place that takes disks from it, and is not over; looked for when it is deleted. */
+  readonly isReplacingDisks?: boolean;
   readonly quiesce: Quiesce;
   /** This process paused the guest and has not let it run since; the instance may not show that yet. */
   readonly hasPaused: boolean;

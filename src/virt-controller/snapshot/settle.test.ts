@@ -15,6 +15,7 @@ import { type Decision, nothingToDo, type OtherAction } from '../../reconcile/de
 import { vm, vmi } from '../../testing/builders.ts';
 import { Cluster } from '../cluster.testing.ts';
 import { decideVmRestore } from '../restore/decide.ts';
+import { isReplacing } from '../restore/in-place.ts';
 import { claimNamesOf } from '../restore/restored.ts';
 import { isKeptInstance, recordOf, suspensionAfter } from '../vm/suspension.ts';
 import { specToKeep, volumesOf } from './content-for.ts';
@@ -161,6 +162,7 @@ class World extends Cluster {
         hasPaused: this.hasPaused,
         hasVolumeSnapshots: this.hasVolumeSnapshots,
       },
+      isReplacingDisks: restore !== undefined && isReplacing(restore),
       ...(snapshot.spec.memory && { kept: this.#records()[0], migration: this.migration }),
       claims: claimsBy([
         ...(spec ? volumesOf(spec.template.spec).included.map(({ claimName }) => claimName) : []),
@@ -198,6 +200,7 @@ class World extends Cluster {
 
   /** What has to be true at every moment: a machine has whole disks. */
   #check(): void {
+    if (this.find<VirtualMachineRestore>('VirtualMachineRestore')?.spec.volumeRestorePolicy === 'InPlace') return;
     for (const { claimName } of volumesOf(this.machine.spec.template.spec).included)
       assert.equal(this.find<PersistentVolumeClaim>('PersistentVolumeClaim', claimName)?.status?.phase, 'Bound', claimName);
   }
@@ -392,6 +395,103 @@ test('a restore whose snapshot is deleted meanwhile fails and leaves nothing, or
       const left = world.list('PersistentVolumeClaim').filter((each) => !before.has(each.metadata.name));
       assert.deepEqual(left.length > 0, !before.has(claimName), `${deleteAfter}: ${said}`);
     }
+});
+
+/** A machine whose first disk a DataVolume has filled, and a restore that puts its disks back in place. */
+function inPlace(target: object = SOURCE): World {
+  const world = new World(false);
+  world.put({ apiVersion: 'cdi.kubevirt.io/v1beta1', kind: 'DataVolume', metadata: { namespace: 'default', name: 'db-root' } } as never);
+  const { metadata } = world.find('DataVolume') as { metadata: { uid?: string } };
+  const owner = { apiVersion: 'cdi.kubevirt.io/v1beta1', kind: 'DataVolume', name: 'db-root', uid: metadata.uid, controller: true };
+  const root = world.find<PersistentVolumeClaim>('PersistentVolumeClaim', 'db-root') as PersistentVolumeClaim;
+  world.put({ ...root, metadata: { ...root.metadata, ownerReferences: [owner] } } as PersistentVolumeClaim);
+  const volumes = [
+    { name: 'root', dataVolume: { name: 'db-root' } },
+    { name: 'data', persistentVolumeClaim: { claimName: 'db-data' } },
+  ];
+  const dataVolumeTemplates = [{ metadata: { name: 'db-root' }, spec: {} }];
+  world.edit('VirtualMachine', { spec: { dataVolumeTemplates, template: { spec: { volumes } } } });
+  world.ask('VirtualMachineSnapshot', { source: SOURCE });
+  world.settle();
+  world.ask('VirtualMachineRestore', { target, virtualMachineSnapshotName: 'x', volumeRestorePolicy: 'InPlace' });
+  return world;
+}
+
+/** With the garbage collector, which takes the claim of a DataVolume that is gone. */
+function steps(world: World, most: number, check: (step: number) => void = () => {}): void {
+  for (let step = 0; step < most; step++) {
+    world.collect();
+    world.step();
+    check(step);
+  }
+}
+
+const ENOUGH = 60;
+const restoreIn = (world: World) => world.find<VirtualMachineRestore>('VirtualMachineRestore');
+const disksOf = (world: World) => DISKS.flatMap((name) => world.find<PersistentVolumeClaim>('PersistentVolumeClaim', `db-${name}`) ?? []);
+const isNew = ({ spec }: PersistentVolumeClaim) => spec.dataSource !== undefined;
+
+test('a restore in place replaces the disks under their names: never is there a half of old and new, and the machine is marked meanwhile', () => {
+  const world = inPlace();
+  steps(world, ENOUGH, (step) => {
+    const disks = disksOf(world);
+    assert.ok(disks.every(isNew) || !disks.some(isNew), `${step}: ${disks.map(isNew)}`);
+    const isWhole = disks.length === DISKS.length && disks.every(({ status }) => status?.phase === 'Bound');
+    assert.ok(isWhole || world.machine.status?.restoreInProgress === 'x', `${step}: it may start`);
+  });
+  const { spec, status } = world.machine;
+  assert.deepEqual(
+    [restoreIn(world)?.status?.complete, status?.restoreInProgress, disksOf(world).map(isNew)],
+    [true, undefined, [true, true]],
+  );
+  assert.deepEqual(restoreIn(world)?.status?.deletedDataVolumes, ['db-root']);
+  assert.deepEqual([world.find('DataVolume'), spec.dataVolumeTemplates], [undefined, undefined]);
+  assert.deepEqual(
+    spec.template.spec.volumes?.map(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName),
+    ['db-root', 'db-data'],
+  );
+});
+
+test('from the first disk that goes, a restore in place comes to its end, whoever deletes it or its snapshot', () => {
+  for (const kind of ['VirtualMachineRestore', 'VirtualMachineSnapshot'])
+    for (let deleteAfter = 0; deleteAfter < 20; deleteAfter++) {
+      const world = inPlace();
+      steps(world, deleteAfter);
+      world.remove(world.find(kind));
+      steps(world, ENOUGH);
+      const disks = disksOf(world);
+      assert.deepEqual([disks.length, new Set(disks.map(isNew)).size], [2, 1], `${kind} after ${deleteAfter}: ${disks.map(isNew)}`);
+      assert.equal(world.machine.status?.restoreInProgress, undefined, `${kind} after ${deleteAfter}`);
+    }
+});
+
+test('a restore in place is of the machine that was kept, and touches no disk of another one', () => {
+  const failureOf = (world: World) => restoreIn(world)?.status?.conditions?.find(({ type }) => type === 'Failure')?.message;
+  const other = inPlace({ ...SOURCE, name: 'other' });
+  steps(other, ENOUGH);
+  const foreign = inPlace();
+  foreign.edit('VirtualMachine', { spec: { dataVolumeTemplates: null, template: { spec: { volumes: [] } } } });
+  steps(foreign, ENOUGH);
+  assert.match(failureOf(other) ?? '', /^volumeRestorePolicy InPlace is for the machine that the snapshot is of, db$/);
+  assert.match(failureOf(foreign) ?? '', /^PVC db-root is there already, and is not of this machine$/);
+  assert.deepEqual(
+    [disksOf(other).map(isNew), disksOf(foreign).map(isNew)],
+    [
+      [false, false],
+      [false, false],
+    ],
+  );
+});
+
+test('a line of its own gives the claim of a volume another name, labels and annotations', () => {
+  const world = afterSnapshot(false);
+  const volumeRestoreOverrides = [{ volumeName: 'data', restoreName: 'mine', labels: { a: 'b' }, annotations: { c: 'd' } }];
+  world.ask('VirtualMachineRestore', { target: SOURCE, virtualMachineSnapshotName: 'x', volumeRestoreOverrides });
+  world.settle();
+  const { metadata } = world.find('PersistentVolumeClaim', 'mine') as PersistentVolumeClaim;
+  assert.deepEqual([metadata.labels, metadata.annotations?.['c']], [{ a: 'b' }, 'd']);
+  const [, data] = volumesOf(world.machine.spec.template.spec).included;
+  assert.equal(data?.claimName, 'mine');
 });
 
 test('with memory all is taken while nothing runs, and the guest goes on afterwards, wherever virt-controller is killed', () => {

@@ -41,6 +41,11 @@ const RULES: readonly [fact: string, seen: Partial<Parameters<typeof decideUploa
   ['it says that its Pod does not take a disk yet', { pod: pod('Running') }, [new RegExp(MARK)]],
   ['it says that its Pod takes one', { pod: pod('Running'), progress: { doneBytes: 0 } }, [new RegExp(MARK)]],
   ['it says so once', { claim: claim(READY), pod: pod('Running'), progress: { doneBytes: 5 } }, []],
+  [
+    'a block device takes no uploads, and says so',
+    { claim: { ...claim(), spec: { volumeMode: 'Block' } } },
+    [/^record event ErrClaimNotValid: PVC disk is a block device/],
+  ],
   ['a Pod that failed is made again', { pod: pod('Failed') }, [/^delete Pod/]],
   ['it is filled when its Pod has succeeded', { claim: claim(READY), pod: pod('Succeeded') }, [new RegExp(MARK), /^delete Pod/]],
   ['what is filled gets no Pod', { claim: claim(FILLED) }, []],

@@ -4,6 +4,7 @@
  *   when                                        then
  *   deleting                                    delete its Pod, which holds the PVC as long as it uses it
  *   filled, or its Pod has succeeded            say so on the PVC, once; delete its Pod
+ *   it is a block device                        say that it takes no uploads
  *   its Pod has ended without success           delete it, and make another
  *   no Pod                                      make it
  *   otherwise                                   say on the PVC whether its Pod takes a disk, and look again
@@ -48,6 +49,10 @@ export function decideUploadClaim(observed: ObservedUploadClaim): Decision {
   if (isFilled(claim) || pod?.status?.phase === 'Succeeded') {
     const filled = { [CDI_ANNOTATIONS.podPhase]: 'Succeeded', [CDI_ANNOTATIONS.podReady]: 'false' };
     return { actions: [...annotateClaim(claim, filled, 'it is filled'), ...remove(pod, 'the volume is filled')] };
+  }
+  if (claim.spec.volumeMode === 'Block') {
+    const message = `PVC ${claim.metadata.name} is a block device, which takes no uploads: send the disk to one with volumeMode Filesystem`;
+    return { actions: [{ do: 'record', because: message, event: { type: 'Warning', reason: 'ErrClaimNotValid', message } }] };
   }
   if (pod?.status?.phase === 'Failed') return { actions: remove(pod, 'it ended'), lookAgainAfterMs: LOOK_MS };
   const create: Action[] = pod

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PersistentVolumeClaim } from '../../api/core/volume.ts';
-import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
+import {
+  type ClusterConfiguration,
+  clusterConfigurationOf,
+  DEFAULT_CONFIGURATION,
+} from '../../api/kubevirt/configuration/cluster-configuration.ts';
 import type { VmiSpec } from '../../api/kubevirt/vmi-spec-schema.ts';
 import { launcherPodNameOf } from '../../api/launcher/pod-name.ts';
 import type { ObjectMeta } from '../../api/meta.ts';
@@ -141,6 +145,29 @@ describe('launcherPodFor', () => {
     assert.deepEqual(
       [containers[0]?.volumeDevices, containers[0]?.volumeMounts?.slice(2)],
       [[{ name: 'claim-raw', devicePath: '/dev/raw' }], [{ name: 'claim-folder', mountPath: '/var/run/kubevirt-vmi-disks/folder' }]],
+    );
+  });
+
+  test('the folder of a file of the node is mounted when its namespace may have it, and is missing otherwise', () => {
+    const volumes: VmiSpec['volumes'] = [{ name: 'file', hostDisk: { path: '/srv/disks/a.img', type: 'Disk' } }];
+    const mountsOf = (namespaces?: string[]) => {
+      const developerConfiguration = {
+        featureGates: ['HostDisk'],
+        hostDiskFolders: [{ path: '/srv/disks', ...(namespaces && { namespaces }) }],
+      };
+      const configuration = clusterConfigurationOf({ developerConfiguration });
+      const pod = launcherPodFor({ ...vmi('Pending'), spec: { ...tinySpec, volumes } }, { image: 'launcher', configuration });
+      return [pod.spec.volumes?.slice(2), pod.spec.containers[0]?.volumeMounts?.slice(2)];
+    };
+    const folder = [{ name: 'claim-file', hostPath: { path: '/srv/disks', type: 'Directory' } }];
+    const mount = [{ name: 'claim-file', mountPath: '/var/run/kubevirt-vmi-disks/file' }];
+    assert.deepEqual(
+      [mountsOf(), mountsOf(['default']), mountsOf(['other'])],
+      [
+        [folder, mount],
+        [folder, mount],
+        [[], []],
+      ],
     );
   });
 

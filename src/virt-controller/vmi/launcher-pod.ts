@@ -1,6 +1,7 @@
 /** The Pod that runs one instance: what KubeVirt gives its launcher, without what only libvirt needs. Pure. */
 import type { Container, EnvVar, Pod, PodSpec } from '../../api/core/pod.ts';
 import { type ClusterConfiguration, DEFAULT_CONFIGURATION } from '../../api/kubevirt/configuration/cluster-configuration.ts';
+import { hostDiskFoldersFor } from '../../api/kubevirt/configuration/host-disk-folders.ts';
 import { guestProbe, kubeletProbe } from '../../api/kubevirt/guest-probe.ts';
 import { hostnameOf } from '../../api/kubevirt/hostname.ts';
 import { startedSpec } from '../../api/kubevirt/hotplug.ts';
@@ -81,7 +82,11 @@ function podSpec(vmi: VirtualMachineInstance, options: LauncherOptions): PodSpec
   const [serviceAccountName] = accountsOf(vmi.spec);
   const { claims, containerDisks: way = 'image-volume', configuration = DEFAULT_CONFIGURATION } = options;
   const { nodeSelectors, seccompProfile, selinuxType, runtimeClass, hasUserNamespaces, diskContainerResources } = configuration;
-  const own = launcherVolumes(vmi, { claims, way, resources: launcherResources(vmi.spec, options), diskContainerResources });
+  const own = launcherVolumes(vmi, {
+    ...{ claims, way, diskContainerResources },
+    resources: launcherResources(vmi.spec, options),
+    hostDiskFolders: hostDiskFoldersFor(configuration.hostDiskFolders, vmi.metadata.namespace),
+  });
   return {
     restartPolicy: 'Never',
     enableServiceLinks: false,

@@ -7,11 +7,12 @@
  */
 import type { Container, EnvVar, Lifecycle, PodVolume, ResourceRequirements, VolumeDevice, VolumeMount } from '../../api/core/pod.ts';
 import { credentialSourcesOf } from '../../api/kubevirt/access-credentials.ts';
+import type { HostDiskFolder } from '../../api/kubevirt/configuration/host-disk-folders.ts';
 import { KERNEL_BOOT_VOLUME, kernelImageOf } from '../../api/kubevirt/kernel-boot.ts';
 import type { VirtualMachineInstance } from '../../api/kubevirt/kinds/virtual-machine-instance.ts';
 import type { Volume } from '../../api/kubevirt/vmi-spec-schema.ts';
-import { claimOf, contentOf, imageOf, networkContentOf } from '../../api/kubevirt/volumes/source-of.ts';
-import type { ClaimUse, DiskImageSource } from '../../api/kubevirt/volumes/volume-source.ts';
+import { claimOf, contentOf, hostFileOf, imageOf, networkContentOf } from '../../api/kubevirt/volumes/source-of.ts';
+import type { ClaimUse, DiskImageSource, HostFile } from '../../api/kubevirt/volumes/volume-source.ts';
 import { diskContainerName, SHARE_FILES, SHARE_PROGRAM } from '../../api/launcher/disk-share.ts';
 import {
   claimDevice,
@@ -45,6 +46,8 @@ export type LauncherVolumes = {
 type Options = {
   readonly claims: Claims | undefined;
   readonly way: ContainerDiskWay;
+  /** Folders of nodes that machines of this namespace may have files in. */
+  readonly hostDiskFolders?: readonly HostDiskFolder[] | undefined;
   /** Of `compute`. */
   readonly resources: ResourceRequirements;
   /** Of the containers that hold disks; what an idle shell needs when not given. */
@@ -80,7 +83,9 @@ type Parts = Partial<Pick<LauncherVolumes, 'volumes' | 'mounts' | 'devices' | 'c
 function partsFor(volume: Volume, options: Options): Parts[] {
   const [image, claim] = [imageOf(volume), claimOf(volume)];
   const [content, networkContent] = [contentOf(volume), networkContentOf(volume)];
+  const hostFile = hostFileOf(volume);
   return [
+    ...(hostFile ? [hostFolder(volume.name, hostFile, options)] : []),
     ...(image ? [imageParts(volume.name, image, options)] : []),
     ...(claim ? [claimVolume(volume.name, claim, options), ...firstContent(volume, options)] : []),
     ...(content ? [readOnlyParts(contentMount(volume.name), content)] : []),
@@ -131,6 +136,13 @@ function diskContainer(name: string, { image, imagePullPolicy }: DiskImageSource
 function idleResources(compute: ResourceRequirements): ResourceRequirements {
   if (isGuaranteed(compute)) return { requests: IDLE.most, limits: IDLE.most };
   return { requests: IDLE.small, limits: compute.limits?.['cpu'] === undefined ? { memory: IDLE.most.memory } : IDLE.most };
+}
+
+/** Where claims are, too. Admission has looked at it; of a folder that is not allowed any more there is no mount, and the launcher says so. */
+function hostFolder(name: string, { folder }: HostFile, { hostDiskFolders = [] }: Options): Parts {
+  if (!hostDiskFolders.some(({ path }) => path === folder)) return {};
+  const mount = claimMount(name);
+  return { volumes: [{ name: mount.name, hostPath: { path: folder, type: 'Directory' } }], mounts: [mount] };
 }
 
 function claimVolume(name: string, { claimName, isReadOnly }: ClaimUse, { claims }: Options): Parts {

@@ -3,12 +3,13 @@
  * qemu-nbd, as our user, from the file that we have opened and checked: no other file is opened, whatever its header says by then.
  */
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, read as readFile } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, read as readFile } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import { findProgram } from '../../base/node/find-program.ts';
+import { findBlockDevice } from '../block-device.ts';
 import { keptFormat } from '../disk-format.ts';
 import { factsAs } from '../image-format.ts';
 import { CLAIM_DISK } from '../new-disk.ts';
@@ -24,8 +25,10 @@ export type OpenDisk = {
 };
 
 export type DiskOptions = {
-  /** Where the PVC is. */
+  /** Where the PVC is: its folder, or the device itself. */
   readonly folder: string;
+  /** It is in Block mode: raw, whatever it holds. */
+  readonly isDevice?: boolean | undefined;
   /** What the PVC says. */
   readonly format: string | undefined;
   /** The name of a socket that can be made in the folder of this process: whole paths may be too long for one. */
@@ -44,9 +47,12 @@ const MOST_TEXT = 2_000;
 
 /** A UserError when there is no disk, or none that can be read. */
 export async function openExportedDisk(options: DiskOptions): Promise<OpenDisk> {
-  const { folder, format } = options;
+  const { folder, isDevice } = options;
+  const device = isDevice ? findBlockDevice(folder) : undefined;
+  if (device) return openDevice(device);
   const file = openFile(folder);
   try {
+    const format = isDevice ? 'raw' : options.format;
     const declared = format === 'qcow2' || format === 'raw' ? format : undefined;
     const facts = factsAs(keptFormat(folder, { declared, ofImage: undefined }), file, CLAIM_DISK);
     const etag = () => etagOf(file);
@@ -64,6 +70,13 @@ export async function openExportedDisk(options: DiskOptions): Promise<OpenDisk> 
     closeSync(file);
     throw error;
   }
+}
+
+/** Nobody can tell when a device was written last, so what was taken from another Pod is not gone on with. */
+function openDevice({ path, sizeBytes }: { readonly path: string; readonly sizeBytes: number }): OpenDisk {
+  const file = openSync(path, constants.O_RDONLY);
+  const etag = `"${randomUUID()}"`;
+  return { sizeBytes, etag: () => etag, read: (from, bytes) => readAll(file, from, bytes), close: () => closeSync(file) };
 }
 
 function openFile(folder: string): number {

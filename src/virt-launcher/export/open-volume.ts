@@ -11,7 +11,7 @@ export async function openExportedVolume(options: DiskOptions): Promise<OpenVolu
   try {
     return await openExportedDisk(options);
   } catch (error) {
-    const files = error instanceof UserError && error.code === 'NO_DISK' ? openFiles(options.folder) : undefined;
+    const files = error instanceof UserError && error.code === 'NO_DISK' && !options.isDevice ? openFiles(options.folder) : undefined;
     if (files) return files;
     throw error;
   }

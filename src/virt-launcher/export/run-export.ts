@@ -9,6 +9,7 @@ import {
   EXPORT_WORK_MOUNT,
   type ExportState,
   type ExportTask,
+  exportedDevice,
   exportedMount,
 } from '../../api/exporter/exporter.ts';
 import { IMPORT_ADDRESS_VARIABLE, IMPORT_PORT } from '../../api/importer/importer-pod.ts';
@@ -17,6 +18,7 @@ import { createLogger } from '../../base/log.ts';
 import { issueAuthority, issueLeaf } from '../../base/node/pki-issue.ts';
 import { sandboxPath } from '../../base/node/sandbox-path.ts';
 import { startWebServer } from '../../base/node/web-server.ts';
+import { hasDeviceFolder } from '../block-device.ts';
 import type { ImporterOptions } from '../import/run-import.ts';
 import { stepDown } from '../privileges.ts';
 import { answerExport } from './answer-export.ts';
@@ -39,9 +41,9 @@ export async function runExport({ env, clock, signal, report }: ImporterOptions)
   const volumes = new Map<string, OpenVolume>();
   const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   try {
-    for (const [index, { name, format }] of task.volumes.entries()) {
+    for (const [index, { name, format, isDevice }] of task.volumes.entries()) {
       const socketPath = `nbd-${index}.sock`;
-      const opened = { folder: folders[index] ?? '', format, socketPath, searchPath: env['PATH'], clock, signal };
+      const opened = { folder: folders[index] ?? '', isDevice, format, socketPath, searchPath: env['PATH'], clock, signal };
       volumes.set(name, await openExportedVolume(opened).catch((error) => Promise.reject(ofVolume(name, error))));
     }
     const { authority, serving } = await certificateFor(task, clock.now());
@@ -87,8 +89,9 @@ function stepIn(env: ImporterOptions['env'], { volumes }: ExportTask): { readonl
   const opened = privileges.asRoot(() => {
     process.chdir(sandboxPath(EXPORT_WORK_MOUNT.mountPath, env));
     const token = readFileSync(`${sandboxPath(EXPORT_TOKEN_MOUNT.mountPath, env)}/${EXPORT_TOKEN_KEY}`, 'utf8');
-    const folders = volumes.map((_, index) => {
-      const path = sandboxPath(exportedMount(index).mountPath, env);
+    const folders = volumes.map(({ isDevice }, index) => {
+      const path = sandboxPath(isDevice ? exportedDevice(index).devicePath : exportedMount(index).mountPath, env);
+      if (isDevice && !hasDeviceFolder(path, env)) return path; // a device, which the runtime has put there
       return `/proc/self/fd/${openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)}`;
     });
     return { token: token.trim(), folders };

@@ -1,6 +1,6 @@
-/** A guest writes numbered lines while its disk grows, is kept, brought back and copied, and others come and go: the cluster, or QEMU, is killed in the middle. */
+/** A guest writes numbered lines while its disk grows, is kept, brought back, copied and taken away, others come and go, and it is suspended: the cluster, or QEMU, is killed in the middle. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -39,7 +39,7 @@ class Disks {
   resize(round: number): Work {
     const size = 64 + 16 * (round + 1);
     return {
-      begin: () => this.#cluster.must('virtctl', ['resize', NAME, `${size}Mi`]),
+      begin: () => this.#cluster.must('virtctl', ['resize', NAME, `${size}Mi`, '--disk', 'lines']),
       end: () => this.#cluster.until(`vmi/${NAME}`, '.status.volumeStatus[?(@.name=="lines")].size', String(diskBytes(size))),
     };
   }
@@ -88,12 +88,51 @@ class Disks {
     };
   }
 
+  /** It ends as one that sleeps, and goes on then, or runs on and was never away. */
+  suspend(): Work {
+    const state = () => this.#cluster.field('vm', NAME, '.status.printableStatus');
+    const phase = () => this.#cluster.field('vm', NAME, '.status.suspension.phase');
+    return {
+      begin: () => this.#cluster.must('virtctl', ['suspend', NAME]),
+      end: async () => {
+        while (!['', 'Suspended'].includes(await phase())) await systemClock.sleep(LOOK_EVERY_MS);
+        if ((await phase()) === 'Suspended') {
+          const kept = await this.linesOn(NAME);
+          await this.#cluster.must('virtctl', ['resume', NAME]);
+          while ((await this.linesOn(NAME)) <= kept) await systemClock.sleep(LOOK_EVERY_MS);
+        }
+        while ((await state()) !== 'Running') await systemClock.sleep(LOOK_EVERY_MS);
+      },
+    };
+  }
+
+  /** What leaves the cluster is the disk of the snapshot. */
+  takeAway(round: number): Work {
+    const name = `e${round}`;
+    const file = join(this.#cluster.home, `${name}.img`);
+    const source = { apiGroup: 'snapshot.kubevirt.io', kind: 'VirtualMachineSnapshot', name: `s${round}` };
+    return {
+      begin: () =>
+        this.#create({ apiVersion: 'export.kubevirt.io/v1', kind: 'VirtualMachineExport', metadata: { name }, spec: { source } }),
+      end: async () => {
+        await this.#cluster.until(`vmexport/${name}`, '.status.phase', 'Ready');
+        const words = ['vmexport', 'download', name, '--volume', NAME, '--format', 'raw', '--output', file];
+        await this.#cluster.must('virtctl', [...words, '--delete-vme']);
+        const [taken, now] = [countLines(file, NAME), await this.linesOn(NAME)];
+        rmSync(file);
+        assert.ok(taken > 0 && taken <= now, `${taken} lines were taken away, of ${now}`);
+      },
+    };
+  }
+
   plug(round: number) {
     const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '16Mi' } } };
     return {
       begin: async (...flags: readonly string[]) => {
         await this.#create({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: `extra-${round}` }, spec });
-        await this.#cluster.must('virtctl', ['addvolume', NAME, '--volume-name', `extra-${round}`, ...flags]);
+        // On virtio unless told otherwise: what is left of SCSI keeps a machine from being suspended.
+        const bus = flags.includes('--bus') ? [] : ['--bus', 'virtio'];
+        await this.#cluster.must('virtctl', ['addvolume', NAME, '--volume-name', `extra-${round}`, ...bus, ...flags]);
       },
       end: () => this.#cluster.until(`vmi/${NAME}`, `.status.volumeStatus[?(@.name=="extra-${round}")].phase`, 'Ready'),
     };
@@ -102,7 +141,7 @@ class Disks {
   /** Of a volume that is there after each start, too. */
   plugForGood(round: number): Work {
     const { begin, end } = this.plug(round);
-    return { begin: () => begin('--persist'), end };
+    return { begin: () => begin('--persist', '--bus', 'scsi'), end };
   }
 
   unplug(round: number): Work {
@@ -135,13 +174,13 @@ test(`${KILLS} kills in the middle of what is done to disks: all of it ends well
   const random = seededRandom(SEED);
   await using cluster = await EmbeddedCluster.start();
   await cluster.must('kubectl', ['create', '-f', '-'], {
-    input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: lineWriter(NAME) }),
+    input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: lineWriter(NAME, { isKept: true }) }),
   });
   await cluster.until(`vm/${NAME}`, '.status.ready', 'true');
   const disks = new Disks(cluster);
   while ((await disks.linesOn(NAME)) === 0) await systemClock.sleep(LOOK_EVERY_MS);
-  const guests = cluster.guestPids();
-  const works = ['resize', 'snapshot', 'restore', 'plug', 'unplug', 'clone'] as const;
+  let guests = cluster.guestPids();
+  const works = ['resize', 'snapshot', 'restore', 'plug', 'unplug', 'clone', 'suspend', 'takeAway'] as const;
   let written = await disks.linesOn(NAME);
   for (let kill = 0; kill < KILLS; kill += 1) {
     const name = works[kill % works.length] ?? 'resize';
@@ -154,6 +193,7 @@ test(`${KILLS} kills in the middle of what is done to disks: all of it ends well
     const now = await disks.linesOn(NAME);
     assert.ok(now >= written, `${name}: ${written} lines became ${now}`);
     written = now;
+    if (name === 'suspend') guests = cluster.guestPids();
     assert.ok(
       guests.every((pid) => cluster.guestPids().includes(pid)),
       `${name}: another QEMU runs`,
@@ -161,16 +201,18 @@ test(`${KILLS} kills in the middle of what is done to disks: all of it ends well
   }
   while ((await disks.linesOn(NAME)) <= written) await systemClock.sleep(LOOK_EVERY_MS); // and it goes on
   // QEMU itself: the machine is started anew, and what was asked for comes to its end there.
-  for (const name of ['resize', 'plugForGood'] as const) {
+  const ofGuests = KILLS < works.length ? (['resize', 'plugForGood'] as const) : (['resize', 'suspend', 'plugForGood'] as const);
+  for (const name of ofGuests) {
     const work = disks[name](KILLS);
     const [guest = 0] = qemusOf(cluster);
     assert.notEqual(guest, 0);
     await work.begin();
     await systemClock.sleep(random() * LONGEST_LIFE_MS);
-    process.kill(guest, 'SIGKILL');
+    if (qemusOf(cluster).includes(guest)) process.kill(guest, 'SIGKILL'); // one that was saved has ended by itself
+    if (name === 'suspend') await work.end(); // whose memory was saved before may sleep
     while (qemusOf(cluster).every((pid) => pid === guest)) await systemClock.sleep(LOOK_EVERY_MS);
     await cluster.until(`vm/${NAME}`, '.status.ready', 'true');
-    await work.end();
+    if (name !== 'suspend') await work.end();
     const now = await disks.linesOn(NAME);
     assert.ok(now >= written, `${name}: ${written} lines became ${now}`);
   }

@@ -29,7 +29,7 @@ test(`${KILLS} kills with ${GUESTS} guests: no second QEMU, no restart, no line 
 }, async (t) => {
   const random = seededRandom(SEED);
   await using cluster = await EmbeddedCluster.start();
-  await cluster.must('kubectl', ['create', '-f', '-'], { input: JSON.stringify(listOf(NAMES.flatMap(lineWriter))) });
+  await cluster.must('kubectl', ['create', '-f', '-'], { input: JSON.stringify(listOf(NAMES.flatMap((name) => lineWriter(name)))) });
   for (const name of NAMES) await cluster.until(`vm/${name}`, '.status.ready', 'true');
   const disks = await disksOf(cluster);
   const lines = () => NAMES.map((name) => countLines(disks.get(name) ?? '', name));

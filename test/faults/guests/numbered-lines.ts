@@ -3,8 +3,15 @@ import { closeSync, openSync, readSync } from 'node:fs';
 
 const SECTOR = 512;
 
-/** The machine, and the claim for its lines. */
-export function lineWriter(name: string): object[] {
+/** The machine, and the claim for its lines; with `isKept` its other disk is on a claim, too, so that it can be suspended. */
+export function lineWriter(name: string, { isKept = false }: { readonly isKept?: boolean } = {}): object[] {
+  const image = 'localhost/guests/tiny:latest';
+  const root = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: `${name}-root`, annotations: { 'kubevirt.io/disk-image': image } },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '256Mi' } } },
+  };
   const claim = {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -23,7 +30,7 @@ export function lineWriter(name: string): object[] {
 `;
   const disks = ['root', 'lines', 'cloudinit'].map((disk) => ({ name: disk, disk: { bus: 'virtio' } }));
   const volumes = [
-    { name: 'root', containerDisk: { image: 'localhost/guests/tiny:latest' } },
+    { name: 'root', ...(isKept ? { persistentVolumeClaim: { claimName: `${name}-root` } } : { containerDisk: { image } }) },
     { name: 'lines', persistentVolumeClaim: { claimName: name } },
     { name: 'cloudinit', cloudInitNoCloud: { userData } },
   ];
@@ -35,7 +42,7 @@ export function lineWriter(name: string): object[] {
     metadata: { name },
     spec: { runStrategy: 'Always', template: { spec } },
   };
-  return [claim, machine];
+  return [...(isKept ? [root] : []), claim, machine];
 }
 
 /** How many lines there are; throws when one of them is missing or not what the machine wrote. */

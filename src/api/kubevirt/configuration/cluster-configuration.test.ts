@@ -95,6 +95,13 @@ const SETTINGS: readonly [what: string, given: KubeVirtConfiguration, becomes: P
   ],
   ['machines of a node', { virtualMachineInstancesPerNode: 20 }, { machinesPerNode: 20 }],
   [
+    'folders for files of nodes count with the gate',
+    { developerConfiguration: { featureGates: ['HostDisk'], hostDiskFolders: [{ path: '/srv/a' }] } },
+    { hostDiskFolders: [{ path: '/srv/a' }] },
+  ],
+  ['without it they do not', { developerConfiguration: { hostDiskFolders: [{ path: '/srv/a' }] } }, {}],
+  ['the gate alone allows no folder', { developerConfiguration: { featureGates: ['HostDisk'] } }, { hostDiskFolders: [] }],
+  [
     'what is for trying things out',
     {
       developerConfiguration: {
@@ -125,6 +132,13 @@ describe('a configuration', () => {
 });
 
 const WRONG: readonly [what: string, given: KubeVirtConfiguration, field: string][] = [
+  ...['relative', '/', '/etc', '/etc/x', '/proc', '/srv/../etc', '/srv/', '/var', '/var/run/x', '/dev/shm'].map(
+    (path): [string, KubeVirtConfiguration, string] => [
+      `files of nodes in ${path}`,
+      { developerConfiguration: { hostDiskFolders: [{ path: '/srv/fine' }, { path }] } },
+      'developerConfiguration.hostDiskFolders[1].path',
+    ],
+  ),
   ['a machine that does not exist', { machineType: 'pc' }, 'machineType'],
   ['a machine that is not among those allowed', { machineType: 'q35', emulatedMachines: ['pc-q35*'] }, 'machineType'],
   [

@@ -3,6 +3,7 @@ import type { ResourceRequirements } from '../../core/pod.ts';
 import type { MachineSettings } from '../../launcher/machine-settings.ts';
 import type { Static } from '../../schema/dsl.ts';
 import type { configurationSchema } from './configuration-schema.ts';
+import { GATE_HOST_DISK, type HostDiskFolder } from './host-disk-folders.ts';
 import { type MigrationSettings, migrationSettingsOf } from './migration-settings.ts';
 import { cipherListOf } from './tls-ciphers.ts';
 
@@ -57,6 +58,8 @@ export type ClusterConfiguration = {
   readonly hasUserNamespaces: boolean;
   /** Guests may share the folders of PVCs. */
   readonly hasSharedFolders: boolean;
+  /** Where files of nodes may be disks of machines; undefined where none may. */
+  readonly hostDiskFolders?: readonly HostDiskFolder[] | undefined;
 };
 
 /** The machine types that there are. */
@@ -104,6 +107,7 @@ export function clusterConfigurationOf(configuration: KubeVirtConfiguration = {}
     isEmulated: developer.useEmulation ?? false,
     hasUserNamespaces: isOn(GATE_USER_NAMESPACES),
     hasSharedFolders: isOn(GATE_SHARED_FOLDERS),
+    hostDiskFolders: isOn(GATE_HOST_DISK) ? (developer.hostDiskFolders ?? []) : undefined,
   };
 }
 

@@ -5,6 +5,7 @@
 import { invalidCause } from '../../../base/causes.ts';
 import type { StatusCause } from '../../../base/errors.ts';
 import { ALL_MACHINES, clusterConfigurationOf, isAmongMachines, type KubeVirtConfiguration, ratioOf } from './cluster-configuration.ts';
+import { hostDiskFolderCauses } from './host-disk-folders.ts';
 import { migrationCauses } from './migration-settings.ts';
 import { isOfOurCertificates, TLS_CIPHERS } from './tls-ciphers.ts';
 
@@ -14,6 +15,7 @@ export function configurationCauses(configuration: KubeVirtConfiguration = {}): 
   return [
     ...machineCauses(configuration),
     ...gateCauses(configuration),
+    ...hostDiskFolderCauses(configuration.developerConfiguration?.hostDiskFolders ?? [], `${AT}.developerConfiguration.hostDiskFolders`),
     ...seccompCauses(configuration),
     ...ratioCauses(configuration),
     ...smbiosCauses(configuration),

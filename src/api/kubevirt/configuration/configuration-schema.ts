@@ -33,7 +33,17 @@ const ARCHITECTURE = {
 
 const developerConfiguration = object('Settings for trying things out.', {
   featureGates: gates(
-    'Features to switch on. What KubeVirt has a gate for is always on here, or does not exist; those names are kept and change nothing, but for EnableVirtioFsStorageVolumes: machines may share the folders of PVCs (domain.devices.filesystems); on in the embedded cluster. Two are ours. UserNamespaces: launcher Pods run in a user namespace of their own. LauncherFailFast: instances with the annotation kubevirt.io/func-test-virt-launcher-fail-fast fail at once.',
+    'Features to switch on. What KubeVirt has a gate for is always on here, or does not exist; those names are kept and change nothing, but for EnableVirtioFsStorageVolumes: machines may share the folders of PVCs (domain.devices.filesystems); on in the embedded cluster; and HostDisk: files in hostDiskFolders may be disks. Two are ours. UserNamespaces: launcher Pods run in a user namespace of their own. LauncherFailFast: instances with the annotation kubevirt.io/func-test-virt-launcher-fail-fast fail at once.',
+  ),
+  hostDiskFolders: optional(
+    list(
+      'Ours: folders of the nodes in which files may be disks of machines, with the feature gate HostDisk. Who may make machines there reaches all files in the folder.',
+      object('One.', {
+        path: text('The folder, on each node that runs such machines.', { minLength: 2, maxLength: 4096 }),
+        namespaces: optional(list('Whose machines; those of all namespaces when it is not set.', text('A namespace.'), { maxItems: 1000 })),
+      }),
+      { maxItems: 100 },
+    ),
   ),
   disabledFeatureGates: gates('Features to switch off; a name that is in both lists is refused.'),
   logVerbosity: optional(

@@ -12,7 +12,9 @@ const VIRTUAL_MACHINE_INSTANCE = {
       clientPassthrough: 'set',
       disks: {
         changedBlockTracking: 'set',
-        lun: 'set',
+        lun: {
+          reservation: 'set',
+        },
       },
       downwardMetrics: 'set',
       gpus: 'set',
@@ -55,7 +57,6 @@ const VIRTUAL_MACHINE_INSTANCE = {
   volumes: {
     containerPath: 'set',
     downwardMetrics: 'set',
-    hostDisk: 'set',
   },
 } as const;
 const DATA_VOLUME = {
@@ -183,11 +184,9 @@ const VIRTUAL_MACHINE_SNAPSHOT = {} as const;
 const VIRTUAL_MACHINE_SNAPSHOT_CONTENT = {} as const;
 const VIRTUAL_MACHINE_RESTORE = {
   patches: 'set',
-  volumeRestoreOverrides: 'set',
 } as const;
 const VIRTUAL_MACHINE_CLONE = {
   patches: 'set',
-  volumeNamePolicy: 'set',
 } as const;
 const VIRTUAL_MACHINE_EXPORT = {} as const;
 const VIRTUAL_MACHINE_BACKUP = {

@@ -103,9 +103,9 @@ function devicesOf(preferred: Devices, spec: VmiSpec): Domain['devices'] {
 }
 
 function diskOf(preferred: Devices, given: Disk): Disk {
-  const { cdrom, lun } = given as Disk & { readonly lun?: object };
+  const { cdrom, lun } = given;
   if (cdrom) return { ...given, cdrom: filled(cdrom, { bus: preferred.preferredCdromBus }) };
-  if (lun) return { ...given, lun: filled(lun, { bus: preferred.preferredLunBus }) } as Disk;
+  if (lun) return { ...given, lun: filled(lun, { bus: preferred.preferredLunBus as 'scsi' | undefined }) }; // a word that is not known is refused later
   const disk = filled(given.disk ?? {}, { bus: preferred.preferredDiskBus });
   return {
     ...filled(given, {

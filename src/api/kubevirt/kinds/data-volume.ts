@@ -51,6 +51,7 @@ export const DATA_VOLUMES = kind<DataVolume>({
   access: {
     'virt-controller': [
       { verbs: ['get', 'list', 'watch', 'create'] },
+      { verbs: ['delete'], because: 'A restore in place deletes what had filled the disk.' },
       { part: 'status', verbs: ['patch'] },
       { part: 'finalizers', verbs: ['update'], because: OWNER_REFERENCES },
     ],

@@ -15,7 +15,7 @@ export const REFUSED_OF_VMI: Readonly<Record<string, string>> = {
   'domain.devices.autoattachVSOCK': 'needs /dev/vhost-vsock, which an unprivileged Pod does not have',
   'domain.devices.clientPassthrough': 'USB redirection from the client is not supported',
   'domain.devices.disks[].changedBlockTracking': BACKUP,
-  'domain.devices.disks[].lun': 'SCSI passthrough needs a block device',
+  'domain.devices.disks[].lun.reservation': 'reservations of a SCSI disk need a privileged program on the node',
   'domain.devices.downwardMetrics': 'metrics of the host are not shown to guests',
   'domain.devices.gpus': HARDWARE,
   'domain.devices.hostDevices': HARDWARE,

@@ -1,5 +1,5 @@
 /** The schema of a VirtualMachineClone. */
-import { list, mapOf, object, optional, text, time } from '../../schema/dsl.ts';
+import { list, mapOf, object, oneOf, optional, text, time } from '../../schema/dsl.ts';
 import { conditionsSchema } from '../condition-schema.ts';
 
 const referenceSchema = (description: string, kinds: string) =>
@@ -26,6 +26,12 @@ export const specSchema = object('Which machine is to be there twice. It never c
     object('The same for its template.', { labelFilters: filtersSchema('labels'), annotationFilters: filtersSchema('annotations') }),
   ),
   newMacAddresses: optional(mapOf('Addresses by interface; the others get new ones.', text('An address.'))),
+  volumeNamePolicy: optional(
+    oneOf('How new PVCs are called: restore-UID-VOLUME, which it is when not given, or TARGET-VOLUME.', [
+      'RandomizeNames',
+      'PrefixTargetName',
+    ]),
+  ),
   newSMBiosSerial: optional(text('The serial number; none when not given.')),
 });
 

@@ -37,7 +37,6 @@ export const VM_CLONES = kind<VirtualMachineClone>({
   },
   refused: {
     patches: 'edit the new machine, which does not run yet',
-    volumeNamePolicy: 'new PVCs are named restore-UID-VOLUME',
   },
 });
 

@@ -1,5 +1,5 @@
 /** The schema of a VirtualMachineRestore. */
-import { boolean, list, object, oneOf, optional, text, time } from '../../schema/dsl.ts';
+import { boolean, list, mapOf, object, oneOf, optional, text, time } from '../../schema/dsl.ts';
 import { conditionsSchema } from '../condition-schema.ts';
 import { sourceSchema } from './vm-snapshot-schema.ts';
 
@@ -15,10 +15,22 @@ export const specSchema = object('Which machine becomes what it was. It never ch
     ]),
   ),
   volumeRestorePolicy: optional(
-    oneOf('How new PVCs are called: restore-UID-VOLUME, which it is when not given, or TARGET-VOLUME.', [
-      'RandomizeNames',
-      'PrefixTargetName',
-    ]),
+    oneOf(
+      'How new PVCs are called: restore-UID-VOLUME, which it is when not given, or TARGET-VOLUME. InPlace: as those of now, which are deleted for it.',
+      ['RandomizeNames', 'PrefixTargetName', 'InPlace'],
+    ),
+  ),
+  volumeRestoreOverrides: optional(
+    list(
+      'What is otherwise for single volumes.',
+      object('One volume.', {
+        volumeName: text('The volume.'),
+        restoreName: optional(text('How its new PVC is called; not with InPlace.')),
+        labels: optional(mapOf('Labels of the PVC, beside those that it had.', text('The value.'))),
+        annotations: optional(mapOf('Annotations of the PVC, beside those that it had.', text('The value.'))),
+      }),
+      { maxItems: 1000 },
+    ),
   ),
   volumeOwnershipPolicy: optional(oneOf('Whether new PVCs go with the machine; Vm when not given.', ['Vm', 'None'])),
 });
@@ -34,6 +46,7 @@ export const statusSchema = object('How far it is. Written by our components alo
       }),
     ),
   ),
+  deletedDataVolumes: optional(list('DataVolumes that had filled PVCs which were replaced in place.', text('Its name.'))),
   restoreTime: optional(time('When it was over.')),
   complete: optional(boolean('It is over, and the machine is what it was.')),
   conditions: optional(conditionsSchema),

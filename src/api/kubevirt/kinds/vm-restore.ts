@@ -20,7 +20,7 @@ export const VM_RESTORES = kind<VirtualMachineRestore>({
   shortNames: ['vmrestore', 'vmrestores'],
   description: 'A machine becomes what it was, or another one begins as that.',
   versions: ['v1beta1', 'v1alpha1'],
-  remark: 'to new PVCs',
+  remark: 'to new PVCs, or in place of those that are there',
   columns: [
     { name: 'TargetKind', type: 'string', jsonPath: '.spec.target.kind' },
     { name: 'TargetName', type: 'string', jsonPath: '.spec.target.name' },
@@ -39,6 +39,5 @@ export const VM_RESTORES = kind<VirtualMachineRestore>({
   },
   refused: {
     patches: 'the machine becomes what it was; edit it afterwards',
-    volumeRestoreOverrides: 'new PVCs are named by volumeRestorePolicy',
   },
 });

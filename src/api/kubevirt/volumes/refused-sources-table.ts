@@ -3,5 +3,4 @@
 export const REFUSED_OF_VOLUMES: Readonly<Record<string, string>> = {
   'volumes[].containerPath': 'needs a virtiofsd beside QEMU',
   'volumes[].downwardMetrics': 'metrics of the host are not shown to guests',
-  'volumes[].hostDisk': 'files of the host are a way out of the Pod; off by default in KubeVirt, too',
 };

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../../base/json.ts';
 import type { PodVolume } from '../../core/pod.ts';
 import type { VmiSpec, Volume } from '../vmi-spec-schema.ts';
 import { VOLUME_SOURCES } from './sources-table.ts';
-import type { ClaimUse, DiskImageSource, SourceName, VolumeSource } from './volume-source.ts';
+import type { ClaimUse, DiskImageSource, HostFile, SourceName, VolumeSource } from './volume-source.ts';
 
 const NAMES = Object.keys(VOLUME_SOURCES) as SourceName[]; // the keys of that very type
 
@@ -36,6 +36,11 @@ export function imageOf(volume: Volume): DiskImageSource | undefined {
 /** The claim behind a volume, if it has one. */
 export function claimOf(volume: Volume): ClaimUse | undefined {
   return askFirst(volume, ({ claim }, data) => claim?.(data));
+}
+
+/** The file of the node that is the disk of a volume, if it is one. */
+export function hostFileOf(volume: Volume): HostFile | undefined {
+  return askFirst(volume, ({ hostFile }, data) => hostFile?.(data));
 }
 
 /** True for a volume whose source says that it comes while the guest runs. */

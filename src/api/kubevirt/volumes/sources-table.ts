@@ -3,6 +3,7 @@ import { dataVolume, ephemeral, memoryDump, persistentVolumeClaim } from './clai
 import { cloudInit } from './cloud-init.ts';
 import { containerDisk } from './container-disk.ts';
 import { emptyDisk } from './empty-disk.ts';
+import { hostDisk } from './host-disk.ts';
 import { configMap, downwardAPI, secret, serviceAccount, sysprep } from './object-files.ts';
 import type { SourceData, SourceName, VolumeSource } from './volume-source.ts';
 
@@ -16,6 +17,7 @@ export const VOLUME_SOURCES: { readonly [Name in SourceName]: VolumeSource<Sourc
   ephemeral,
   memoryDump,
   emptyDisk,
+  hostDisk,
   configMap,
   secret,
   downwardAPI,

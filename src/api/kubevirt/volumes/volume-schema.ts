@@ -44,6 +44,17 @@ export const volumeSchema = object('A source of data for a disk. Exactly one sou
   cloudInitConfigDrive: optional(
     object('Data for cloud-init, as a small disk with the label config-2, laid out as those of OpenStack.', cloudInitFields),
   ),
+  hostDisk: optional(
+    object(
+      'A file of the node as a raw disk, in a folder that the KubeVirt object names (hostDiskFolders), with the feature gate HostDisk.',
+      {
+        path: text('The file, directly in that folder. It keeps owner, mode and size.', { minLength: 1 }),
+        type: oneOf('Disk: the file is there. DiskOrCreate: it is made when it is not.', ['Disk', 'DiskOrCreate']),
+        capacity: optional(quantity('How large a disk is that is made.')),
+        shared: optional(boolean('Kept: a machine with such a disk is not moved, whoever else has the file.')),
+      },
+    ),
+  ),
   emptyDisk: optional(object('An empty disk that lives as long as the instance.', { capacity: quantity('Its size.') })),
   persistentVolumeClaim: optional(object(CLAIM, { ...claimFields, hotpluggable })),
   configMap: optional(

@@ -16,6 +16,8 @@ export type DiskImageSource = {
 };
 /** A persistent volume claim, with a disk on it. */
 export type ClaimUse = { readonly claimName: string; readonly isReadOnly: boolean };
+/** A file of the node, by the folder that it is in: nothing lies between the two that somebody could put a link in the place of. */
+export type HostFile = { readonly folder: string; readonly file: string };
 
 /** One that has neither image, claim nor content is made inside the Pod, from what the manifest says. */
 export type VolumeSource<Data> = {
@@ -27,6 +29,8 @@ export type VolumeSource<Data> = {
   readonly image?: (data: Data) => DiskImageSource;
   /** The claim that its disk is on: a mount of the launcher Pod, and part of the status. */
   readonly claim?: (data: Data) => ClaimUse | undefined;
+  /** The file of the node that is its disk: its folder is a mount of the launcher Pod. */
+  readonly hostFile?: (data: Data) => HostFile | undefined;
   /** True where it can come while a guest runs, and then is marked so. */
   readonly canHotplug?: true;
   /** Whose files its disk is made of: a volume of the launcher Pod, mounted where `contentMount` says. */

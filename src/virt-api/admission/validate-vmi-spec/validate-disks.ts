@@ -8,7 +8,7 @@ import { nearestWord } from '../../../base/nearest-word.ts';
 import { DISK_SERIAL, isBlockSize } from '../../../qemu/convert/limits.ts';
 import { busOf } from '../../../qemu/convert/root-bus.ts';
 
-const TARGETS = ['disk', 'cdrom'] as const;
+const TARGETS = ['disk', 'cdrom', 'lun'] as const;
 
 export function validateDisks({ domain, volumes = [] }: VmiSpec, path: string): StatusCause[] {
   const disks = domain.devices.disks ?? [];
@@ -20,6 +20,7 @@ export function validateDisks({ domain, volumes = [] }: VmiSpec, path: string): 
       ...targetCauses(disk, at),
       ...optionCauses(disk, at),
       ...sharingCauses(disk, { volumes, at }),
+      ...lunCauses(disk, { volumes, at }),
     ];
   });
 }
@@ -80,6 +81,23 @@ function sharingCauses(disk: Disk, { volumes, at }: Omit<Around, 'others'>): Sta
     causes.push(invalidCause(field, true, 'a volume that comes and goes has one machine'));
   if (disk.cache && disk.cache !== 'none')
     causes.push(invalidCause(`${at}.cache`, disk.cache, 'what another node writes is not in a cache: a shareable disk has cache none'));
+  return causes;
+}
+
+/** A LUN is the SCSI device itself: what it says of itself cannot be said for it. */
+function lunCauses(disk: Disk, { volumes, at }: Omit<Around, 'others'>): StatusCause[] {
+  if (!disk.lun) return [];
+  const volume = volumes.find(({ name }) => name === volumeOf(disk));
+  const { persistentVolumeClaim: claim, dataVolume } = volume ?? {};
+  const causes: StatusCause[] = [];
+  if (volume && !claim && !dataVolume) causes.push(invalidCause(`${at}.lun`, disk.name, 'only a PVC or DataVolume can be a SCSI device'));
+  if (claim?.hotpluggable || dataVolume?.hotpluggable)
+    causes.push(
+      invalidCause(`${at}.lun`, disk.name, 'a volume that comes and goes is served by a program, which passes no SCSI commands on'),
+    );
+  for (const field of ['serial', 'blockSize'] as const)
+    if (disk[field]) causes.push(invalidCause(`${at}.${field}`, disk.name, 'a LUN has that of its device'));
+  if (disk.cache === 'writethrough') causes.push(invalidCause(`${at}.cache`, disk.cache, 'a LUN has the cache of its device'));
   return causes;
 }
 

@@ -291,6 +291,23 @@ const RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | ''][] =
   ['an image by its old name is checked, too', volume({ registryDisk: { image: '../x' } }), /Disk\.image: /],
   ['an image by its digest is fine', volume({ containerDisk: { image: `quay.io/a/b@sha256:${'a'.repeat(64)}` } }), ''],
   ['a path in an image is fine', volume({ containerDisk: { image: 'x', path: '/disk/root.img' } }), ''],
+  ['a LUN is on a PVC', disk({ disk: null, lun: {} }), /disks\[0\]\.lun: .*only a PVC or DataVolume/],
+  ['a LUN of a PVC is fine', { ...disk({ lun: { bus: 'scsi' } }), ...volume({ persistentVolumeClaim: { claimName: 'x' } }) }, ''],
+  [
+    'a LUN is not hotplugged',
+    { ...disk({ lun: {} }), ...volume({ persistentVolumeClaim: { claimName: 'x', hotpluggable: true } }) },
+    /disks\[0\]\.lun: .*passes no SCSI commands on/,
+  ],
+  [
+    'a LUN has its own serial number',
+    { ...disk({ lun: {}, serial: 'A', cache: 'writethrough' }), ...volume({ persistentVolumeClaim: { claimName: 'x' } }) },
+    /disks\[0\]\.serial: .*that of its device/,
+  ],
+  [
+    'a LUN is on SCSI',
+    { ...disk({ lun: { bus: 'virtio' } }), ...volume({ persistentVolumeClaim: { claimName: 'x' } }) },
+    /disks\[0\]\.lun\.bus: Unsupported/,
+  ],
   ['an empty disk is not larger than a file', volume({ emptyDisk: { capacity: '100E' } }), /emptyDisk\.capacity: .*64Ti/],
   ['an empty disk has a size', volume({ emptyDisk: { capacity: '0' } }), /emptyDisk\.capacity: /],
   ['a claim volume names a claim', volume({ persistentVolumeClaim: {} }), /claimName: Required/],
@@ -639,6 +656,46 @@ const FOLDER_RULES: readonly [rule: string, patch: JsonObject, answer: RegExp | 
     /a disk shows the same volume/,
   ],
 ];
+
+const HOST_RULES: readonly [rule: string, hostDisk: JsonObject, answer: RegExp | ''][] = [
+  ['a file in a folder that was named', { path: '/srv/disks/a.img', type: 'Disk' }, ''],
+  ['a file that is to be made has a size', { path: '/srv/disks/a.img', type: 'DiskOrCreate' }, /hostDisk\.capacity: Required/],
+  ['a file that is to be made', { path: '/srv/disks/a.img', type: 'DiskOrCreate', capacity: '1Gi' }, ''],
+  ['a file of more than 64Ti', { path: '/srv/disks/a.img', type: 'DiskOrCreate', capacity: '65Ti' }, /hostDisk\.capacity: .*at most 64Ti/],
+  ['a file below such a folder', { path: '/srv/disks/b/a.img', type: 'Disk' }, /hostDisk\.path: .*one of the folders .*: \/srv\/disks$/],
+  ...['/etc/shadow', '/dev/sda', '/proc/1/mem', '/srv/disks2/a.img', '/srv/disks-/a.img'].map(
+    (path) => [path, { path, type: 'Disk' }, /hostDisk\.path: .*one of the folders/] as [string, JsonObject, RegExp],
+  ),
+  ...[
+    'srv/disks/a.img',
+    '/srv/disks/../a.img',
+    '/srv/disks/./a.img',
+    '/srv/disks//a.img',
+    '/srv/disks/',
+    '/srv/disks/..',
+    '/a\n/b',
+    '/srv/disks/a\0',
+  ].map(
+    (path) => [JSON.stringify(path), { path, type: 'Disk' }, /hostDisk\.path: .*must be the absolute path/] as [string, JsonObject, RegExp],
+  ),
+];
+describe('files of the node', () => {
+  const developerConfiguration = { featureGates: ['HostDisk'], hostDiskFolders: [{ path: '/srv/disks' }] };
+  const said = (hostDisk: JsonObject, configuration = clusterConfigurationOf({ developerConfiguration })) =>
+    validateVmiSpec(mergePatch(GOOD, { volumes: [{ name: 'root', hostDisk }] }) as JsonObject, 'spec', configuration).map(
+      ({ field, message }) => `${field}: ${message}`,
+    );
+
+  for (const [rule, hostDisk, answer] of HOST_RULES)
+    test(rule, () => (answer ? assert.match(said(hostDisk).join('\n'), answer) : assert.deepEqual(said(hostDisk), [])));
+
+  test('are refused without the gate, and with it where no folder was named', () => {
+    const disk = { path: '/srv/disks/a.img', type: 'Disk' };
+    assert.match(said(disk, clusterConfigurationOf()).join(), /^spec\.volumes\[0\]\.hostDisk: .*feature gate HostDisk is not enabled$/);
+    const gate = clusterConfigurationOf({ developerConfiguration: { featureGates: ['HostDisk'] } });
+    assert.match(said(disk, gate).join(), /^spec\.volumes\[0\]\.hostDisk\.path: .*there is none$/);
+  });
+});
 
 describe('shared folders', () => {
   const on = clusterConfigurationOf({ developerConfiguration: { featureGates: ['EnableVirtioFsStorageVolumes'] } });

@@ -41,7 +41,8 @@ class Connection {
     this.#options = options;
     const { wire } = options;
     wire.on('error', () => wire.destroy());
-    if (wire.closed) this.#end(); // the client left while it was let in
+    // The client may have left while it was let in.
+    if (wire.closed) this.#end();
     else wire.once('close', () => this.#end());
   }
 
