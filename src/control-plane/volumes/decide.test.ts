@@ -123,7 +123,7 @@ const CLAIM_RULES: readonly [fact: string, observed: Partial<ObservedClaim>, exp
   [
     'a claim in Block mode gets a volume, whose device is a file in its folder',
     { claim: claim({ volumeMode: 'Block' }) },
-    ['create PersistentVolume /pvc-claim-1: a claim of class local has no volume'],
+    ['create PersistentVolume /pvc-claim-1: a PVC of class local has no volume'],
   ],
   [
     'a claim for a volume that is taken says so',
