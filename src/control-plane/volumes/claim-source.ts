@@ -35,7 +35,7 @@ export function whyNotFrom(claim: PersistentVolumeClaim, { snapshot, copy, volum
   if (!snapshot) return `volumesnapshot "${name}" not found`;
   if (!snapshot.status?.readyToUse) return `volumesnapshot "${name}" is not ready`;
   const { volumeMode: wanted = 'Filesystem' } = claim.spec;
-  if (wanted !== volumeMode) return `volumesnapshot "${name}" is of a claim with volumeMode ${volumeMode}, and this one has ${wanted}`;
+  if (wanted !== volumeMode) return `volumesnapshot "${name}" is of a PVC with volumeMode ${volumeMode}, and this one has ${wanted}`;
   const least = parseQuantity(snapshot.status.restoreSize ?? '0') ?? 0;
   if ((parseQuantity(claim.spec.resources?.requests?.['storage'] ?? '0') ?? 0) < least)
     return `volumesnapshot "${name}" needs a PVC of at least ${formatBytes(least)}`;

@@ -108,7 +108,7 @@ test('what a device held does not become a folder, nor the other way round', asy
   assert.equal(readFileSync(join(await folderOf('copy'), 'disk.img'), 'utf8'), 'blocks');
   await make('files', 'before');
   const events = async () => (await client.list(EVENTS)).items.map(({ message }) => message);
-  const refused = 'volumesnapshot "before" is of a claim with volumeMode Block, and this one has Filesystem';
+  const refused = 'volumesnapshot "before" is of a PVC with volumeMode Block, and this one has Filesystem';
   await until(async () => (await events()).includes(refused), 'the event');
 });
 
