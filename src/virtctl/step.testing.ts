@@ -15,6 +15,8 @@ export type World = {
     virtctl(args: readonly string[]): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>;
     /** A field of an object, as a JSON path. */
     field(kind: string, name: string, path: string): Promise<string>;
+    /** Waits until a field has a value. */
+    until(what: string, path: string, value: string): Promise<void>;
     pid(): number;
   };
 };

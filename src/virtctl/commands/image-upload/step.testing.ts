@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import type { Step } from '../../step.testing.ts';
 
@@ -9,6 +8,6 @@ export const step: Step = {
     const path = world.file('sent.img');
     writeFileSync(path, Buffer.alloc(1024 * 1024, 'sent'));
     await world.say('image-upload', 'pvc', 'sent', '--size', '10Mi', '--image-path', path);
-    assert.equal(await world.cluster.field('pvc', 'sent', '.metadata.annotations.cdi\\.kubevirt\\.io/storage\\.pod\\.phase'), 'Succeeded');
+    await world.cluster.until('pvc/sent', '.metadata.annotations.cdi\\.kubevirt\\.io/storage\\.pod\\.phase', 'Succeeded'); // told a moment later
   },
 };
