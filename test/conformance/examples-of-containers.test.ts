@@ -232,7 +232,17 @@ async function prepare(t: TestContext, streams: StreamNode, { PORT1, PORT2 }: { 
     metadata: { name: 'hello', namespace },
     spec: { template: { spec: { restartPolicy: 'Never', containers: [hello] } } },
   });
-  await node.when('nginx', ({ status }) => status?.phase === 'Running');
+  const { status: { podIP } = {} } = await node.when('nginx', ({ status }) => status?.phase === 'Running');
+  // The ports of a Pod are open at its address when the kubelet has seen that the container listens, and kubectl forwards to none that is refused.
+  for (const port of [PORT1, PORT2])
+    await until(
+      () =>
+        fetch(`http://${podIP}:${port}/`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      `port ${port} of the Pod`,
+    );
   await node.when('ticking', ({ status }) => status?.phase === 'Running');
   await node.when('web-1', ({ status }) => status?.phase === 'Running');
   await node.when('crashing', ({ status }) => status?.containerStatuses?.[0]?.restartCount === 1);
